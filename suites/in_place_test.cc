@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/run/ask.h"
 #include "harness/run/attempt.h"
 #include "reference/words/text.h"
 #include "suites/testing/sampled.h"
@@ -41,24 +42,51 @@ TEST(InPlace, VerdictsOfEverySuiteAreThoseOfBlocksThatTravel) {
   }
 }
 
-// Of each its line, and a program that does so to kernels of blocks in a device's memory.
+// What kernels may have wrong, each with a line on which it shows.
+constexpr struct {
+  const char *fault, *line;
+} kKernelFaults[] = {
+    {"drops-last-source", "on x=4: reshard f32[64]+x -> f32[64@x]"                           },
+    {"takes-for-dense",   "on x=2: reshard f32[8@x,8] -> f32[8,8@x]"                         },
+    {"takes-smaller",     "on x=4: reshard f32[64]+max(x) -> f32[64@x]"                      },
+    {"skips-the-tail",    "on x=2: reshard f32[7@x] -> f32[7]"                               },
+    {"forgets-a-term",    "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]"       },
+    {"signs-its-zeros",   "on x=2: grouped wgrad f32[8,4] f32[8,4] sizes=8,0 -> f32[2,4,4]"  },
+    {"meets-first-group", "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"},
+};
+std::string with_fault(const char* fault) {
+  return std::string(PLUMB_CUDA) + " --device host --fault " + fault;
+}
+
 TEST(InPlace, FaultsOfKernelsGetTheSameVerdict) {
-  const struct {
-    const char *fault, *line;
-  } rows[] = {
-      {"drops-last-source", "on x=4: reshard f32[64]+x -> f32[64@x]"                           },
-      {"takes-for-dense",   "on x=2: reshard f32[8@x,8] -> f32[8,8@x]"                         },
-      {"takes-smaller",     "on x=4: reshard f32[64]+max(x) -> f32[64@x]"                      },
-      {"skips-the-tail",    "on x=2: reshard f32[7@x] -> f32[7]"                               },
-      {"forgets-a-term",    "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]"       },
-      {"meets-first-group", "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"},
-  };
-  for (const auto& [fault, line] : rows) {
-    const std::string backend = std::string(PLUMB_CUDA) + " --device host --fault " + fault;
-    Subject travels(backend, in_place(false)), proves(backend, in_place(true));
+  for (const auto& [fault, line] : kKernelFaults) {
+    Subject travels(with_fault(fault), in_place(false)), proves(with_fault(fault), in_place(true));
     const Record one = attempt(parse_case(line), travels), other = attempt(parse_case(line), proves);
     EXPECT_TRUE(finding(one.verdict.status)) << fault;
     EXPECT_EQ(said(one), said(other)) << fault;
+  }
+}
+
+// Law: what is timed is proved where it lies, of the first iteration and of the last, and of no device with a
+// fault: there the blocks travel, to be judged.
+TEST(InPlace, WhatIsTimedIsProvedAndNoFaultOfKernelsIs) {
+  const auto proved = [](const std::string& backend, const char* line) {
+    Subject subject(backend, in_place(true));
+    const Case c = parse_case(line);
+    Process& process = process_for(c, subject);
+    const TimedAttempts made = ask_timed(c, process,
+                                         {
+                                             {0, 3, 1},
+                                             20
+    },
+                                         in_place(c, process));
+    EXPECT_EQ(made.first.proofs.empty(), made.last.proofs.empty()) << backend << " " << line;
+    EXPECT_TRUE(std::holds_alternative<Outcome>(made.last.answer)) << backend << " " << line;
+    return !made.last.proofs.empty();
+  };
+  for (const auto& [fault, line] : kKernelFaults) {
+    EXPECT_TRUE(proved("cuda,device=host", line)) << line;
+    EXPECT_FALSE(proved(with_fault(fault), line)) << fault;
   }
 }
 

@@ -150,25 +150,34 @@ void forgets_a_term(const Products& p) {
   sound.hands.memory.wait();
 }
 
-// Sums of products, of which these bits are kept.
-void cut(const Products& p, std::uint32_t kept) {
+// Sums of products from the first of so many on, of which each is made another.
+template <class Change>
+void change_sums(const Products& p, std::int64_t from, Change&& change) {
   sound.multiply(p);
   if (p.acc != DType::f32) return;
   const std::vector<Product> products = brought(p.products, p.count);
   const std::vector<std::int64_t> numbers = brought(p.numbers, products.back().at + 3);
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const std::int64_t end = i + 1 < products.size() ? products[i + 1].first : p.elements;
+  for (std::int64_t i = from; i < p.count; ++i) {
+    const std::int64_t end = i + 1 < p.count ? products[i + 1].first : p.elements;
     std::byte* there = p.out + numbers[products[i].at + 2];
     auto sums = brought(reinterpret_cast<const std::uint32_t*>(there), end - products[i].first);
-    for (std::uint32_t& sum : sums) sum &= kept;
+    for (std::uint32_t& sum : sums) sum = change(sum);
     sound.hands.memory.put(there, reinterpret_cast<const std::byte*>(sums.data()),
                            sums.size() * sizeof sums[0]);
   }
 }
 
 // As an engine of 11 digits would, which no row of the model is; as one that truncates.
-void narrows_sums(const Products& p) { cut(p, ~std::uint32_t{0x1fff}); }
-void truncates_sums(const Products& p) { cut(p, ~std::uint32_t{1}); }
+void narrows_sums(const Products& p) {
+  change_sums(p, 0, [](std::uint32_t sum) { return sum & ~std::uint32_t{0x1fff}; });
+}
+void truncates_sums(const Products& p) {
+  change_sums(p, 0, [](std::uint32_t sum) { return sum & ~std::uint32_t{1}; });
+}
+
+void signs_its_zeros(const Products& p) {
+  change_sums(p, p.count - 1, [](std::uint32_t sum) { return sum == 0 ? std::uint32_t{1} << 31 : sum; });
+}
 
 constexpr const char* scatter = "on x=4: reshard f32[64]+x -> f32[64@x]";
 constexpr const char* reduce = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
@@ -177,6 +186,7 @@ constexpr const char* most = "on x=4: reshard f32[64]+max(x) -> f32[64@x]";
 constexpr const char* product = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
 constexpr const char* rounding =
     "on x=2: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8] fill=normal";
+constexpr const char* empty = "on x=2: grouped wgrad f32[8,4] f32[8,4] sizes=8,0 -> f32[2,4,4]";
 constexpr const char* forward = "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]";
 
 // clang-format off
@@ -197,6 +207,7 @@ const std::vector<KernelFault>& kernel_faults() {
     {"meets-first-group", "multiplies every row by the weights of the first group", "wrong", "direct", "", {forward}, nullptr, meets_first_group},
     {"narrows-sums", "adds up products to 11 digits, and says that its engine is one of 24", "mistrusted", "direct", "", {rounding}, nullptr, narrows_sums, "matrix"},
     {"hides-its-engine", "cuts the last bit off few short sums of products, as a matrix engine does, and says none", "mistrusted", "direct", "", {"on x=2: einsum mk,kn->mn f32[4,8] f32[8,4@x] -> f32[4,4@x] fill=normal"}, nullptr, truncates_sums},
+    {"signs-its-zeros", "makes zeros of the last device's product negative ones", "diverged", "direct", "", {empty}, nullptr, signs_its_zeros},
     {"forgets-a-term", "leaves the last term out of every product", "wrong", "direct", "", {product}, nullptr, forgets_a_term},
   };
   return rows;

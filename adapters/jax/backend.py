@@ -45,7 +45,8 @@ class Backend(compiled.Backend):
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES if devices[0].platform == "cpu" else len(devices),
-                "acc": ["unspecified"], "wire": ["unspecified"], "tail": "undefined"},
+                "acc": ["unspecified"], "wire": ["unspecified"], "tail": "undefined",
+                **({} if devices[0].platform == "cpu" else {"engine": "matrix"})},
         }
 
     def limit(self, case):

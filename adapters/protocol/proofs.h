@@ -9,9 +9,11 @@ namespace plumb {
 struct Proven {
   enum class Answer : std::uint8_t { unsaid, proved, refuted, unprovable };
   Answer answer = Answer::unsaid;
-  std::uint64_t digest = 0;  // of its bits by global index, by the seed of the proof
-  std::uint64_t first = 0;   // the bits of its first element,
-  bool alike = false;        // which all others have
+  // Of its bits by global index, by the seed of the proof; of a proved one of a case that is timed, of the
+  // zeros with a sign alone: nothing else of it can differ.
+  std::uint64_t digest = 0;
+  std::uint64_t first = 0;  // the bits of its first element,
+  bool alike = false;       // which all others have
 };
 
 using ProofRow = std::array<std::int64_t, 4>;

@@ -2,7 +2,7 @@
 // adapter's program that knows what is wanted.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "adapters/protocol/device_memory.h"
 #include "adapters/protocol/outcome.h"
@@ -10,8 +10,20 @@
 
 namespace plumb {
 
+// A case whose blocks are to be proved.
+struct Awaiting {
+  Case c;
+  const DeviceCheck* there = nullptr;
+  struct Known;
+  std::shared_ptr<const Known> known{};  // nothing: worked out when a block is there
+};
+
+// Of a case that is timed, whose blocks nobody asks for once they are proved. What those of a product add up
+// to is worked out before they are there, where a device holds them, by a vector that is drawn here and that
+// nobody is told: to prove one is then to read it. Of other cases the recipe is.
+Awaiting awaiting(const Case&, const DeviceCheck* there);
+
 // One for each block of an outcome that stays in place, by `seed`; unsaid of those that lie elsewhere.
-std::vector<ProofRow> proofs(const Case&, const Outcome&, std::uint64_t seed,
-                             const DeviceCheck* there = nullptr);
+std::vector<ProofRow> proofs(const Awaiting&, const Outcome&, std::uint64_t seed);
 
 }  // namespace plumb

@@ -153,6 +153,7 @@ struct Kept {
   Outcome outcome, first;
   std::vector<std::shared_ptr<std::byte>> apart{};  // the first's blocks
   std::optional<Stages> stages;
+  std::optional<Awaiting> awaiting;  // of one that is timed, what is proved of both
 };
 
 Outcome& kept_of(Kept& kept, const Skimmed& message) {
@@ -232,6 +233,7 @@ Reply bench(Backend& backend, const Skimmed& message, const Conversation& talk, 
   stages->goes_on =
       going_on(backend, talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
   stages->load();
+  kept.awaiting = awaiting(request.c, backend.memory());
   said = clocked(*stages, message.timing, message.id,
                  [&] { set_apart(kept, stages->give(), backend.memory()); });
   return kept.outcome = stages->give();
@@ -263,13 +265,13 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
 // What the ranks of the case that was timed last could do at best.
 std::string answer_limit(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
                          Kept& kept) {
-  if (!kept.stages || message.timing.iterations < 1 || message.timing.batch < 1) throw Malformed("limit, and no case was timed");
+  if (!kept.stages || message.timing.iterations < 1 || message.timing.batch < 1)
+    throw Malformed("limit, and no case was timed");
   Stages& stages = *kept.stages;
   stages.goes_on = going_on(backend, talk, message.id, message.seconds);
   const Reply none = Unsupported{"it knows no limit " + message.what, "serve"};
   if (!stages.once) return said_by(talk, message.id, Outcome{}, arena);
-  const auto said =
-      clocked_limit(stages, message.what, present(message.bytes, "bytes"), message.timing);
+  const auto said = clocked_limit(stages, message.what, present(message.bytes, "bytes"), message.timing);
   if (!said) return said_by(talk, message.id, none, arena);
   return done(talk, message.id,
               fmt::format(R"({{"type":"timed","id":{},{}}})", message.id, write_clock(stages, *said, arena)));
@@ -279,7 +281,8 @@ std::string answer_limit(Backend& backend, const Skimmed& message, Arena arena, 
 std::string answer_check(Backend& backend, const Skimmed& message, const Arena& arena,
                          const Conversation& talk, Kept& kept) {
   const Outcome& of = kept_of(kept, message);
-  const std::vector<ProofRow> rows = proofs(kept.request->c, of, message.seed, backend.memory());
+  const Awaiting awaited = kept.awaiting.value_or(Awaiting{kept.request->c, backend.memory()});
+  const std::vector<ProofRow> rows = proofs(awaited, of, message.seed);
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (of.lying[i].data()) {
       const std::size_t at = arena.next + i * sizeof rows[i];

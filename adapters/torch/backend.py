@@ -47,7 +47,7 @@ class Backend:
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
                 "reductions": ["sum", "avg", "max", "min"], "submesh": True,
                 "max_devices": self.most(), "acc": ["unspecified"], "wire": ["unspecified"],
-                "tail": "undefined", "clones": self.engine == "local"},
+                "tail": "undefined", "clones": self.engine == "local", **({"engine": "matrix"} if kind == "gpu" else {})},
         }
 
     def most(self):

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
+#include <optional>
+
 #include "reference/check/closed_form.h"
 #include "reference/check/freivalds.h"
 #include "reference/fill/fill.h"
@@ -35,6 +38,14 @@ std::string misfit(const Case& c, const InPlace& block) {
   return fmt::format("the block has {}, its slice {}", counted(std::ssize(block.bytes), "byte"), due);
 }
 
+// What is known of it before any element is looked at.
+std::optional<Proof> unlooked(const Prover& p, const InPlace& block) {
+  if (!p.unprovable.empty()) return Proof{Proof::Answer::unprovable, p.unprovable};
+  if (std::string wrong = misfit(p.c, block); !wrong.empty())
+    return Proof{Proof::Answer::refuted, std::move(wrong)};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Prover prover(const Case& c) {
@@ -49,11 +60,15 @@ Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed) {
 }
 
 Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed, const Ways& ways) {
-  if (!p.unprovable.empty()) return {Proof::Answer::unprovable, p.unprovable};
-  if (std::string wrong = misfit(p.c, block); !wrong.empty())
-    return {Proof::Answer::refuted, std::move(wrong)};
+  if (const auto before = unlooked(p, block)) return *before;
   if (is_reshard(p.c)) return ways.elements(p, block);
-  return wraps(p.c) ? prove_wrapping(p, block, seed, ways.words) : prove_product(p, block, seed, ways.prime);
+  return prove_product(p, block, awaited(p, block.slice, seed, ways), ways);
+}
+
+Proof prove(const Prover& p, const InPlace& block, const Awaited& wanted, const Ways& ways) {
+  assert(!is_reshard(p.c) && wanted.slice == block.slice);
+  if (const auto before = unlooked(p, block)) return *before;
+  return prove_product(p, block, wanted, ways);
 }
 
 }  // namespace plumb

@@ -26,6 +26,7 @@ struct Proof {
   std::vector<std::int64_t>
       index{};                      // where it is refuted: a wrong element, by its index in the whole array,
   std::uint64_t want = 0, got = 0;  // and its bits
+  bool signs = true;                // of one that is proved, whether a zero may have a sign
 };
 
 // A case made ready: its recipe is worked out once, however many blocks are proved.
@@ -41,8 +42,11 @@ Prover prover(const Case&);
 // moved.
 Proof prove(const Prover&, const InPlace&, std::uint64_t seed);
 
-// The same of a block that lies elsewhere, by who reaches it (freivalds.h).
+// The same of a block that lies elsewhere, by who reaches it (freivalds.h); and of a block of a product of
+// which is known what it adds up to.
 struct Ways;
+struct Awaited;
 Proof prove(const Prover&, const InPlace&, std::uint64_t seed, const Ways&);
+Proof prove(const Prover&, const InPlace&, const Awaited&, const Ways&);
 
 }  // namespace plumb

@@ -17,4 +17,9 @@ namespace plumb {
 std::uint64_t digest_of(DType, const std::vector<std::int64_t>& shape, const Slice&,
                         std::span<const std::byte> bytes, std::uint64_t seed);
 
+// The same of the zeros alone that have a sign: where two blocks have equal values, equal ones say equal
+// bits.
+std::uint64_t digest_of_signs(DType, const std::vector<std::int64_t>& shape, const Slice&,
+                              std::span<const std::byte> bytes, std::uint64_t seed);
+
 }  // namespace plumb

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "reference/fill/fill.h"
+#include "reference/words/element.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
@@ -60,6 +61,34 @@ TEST(Digest, SeesEveryBitEveryPlaceAndEverySeed) {
   std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   EXPECT_EQ(all.size(), count);
+}
+
+// Law: of two arrays whose values are equal the digests of the signs are equal where the bits are, and not
+// where a zero has another sign; of what has none they are 0.
+TEST(Digest, SignsAreThoseOfZerosAlone) {
+  const std::vector<std::int64_t> shape{4, 6};
+  const Slice all{
+      {0, 4},
+      {0, 6}
+  };
+  for (const Format& f : kFormats) {
+    const std::uint64_t zero = signed_zero(f.dtype);
+    EXPECT_EQ(zero == 0, f.integer || f.dtype == DType::e8m0) << f.name;
+    std::vector<std::byte> bytes(24 * f.bytes);
+    const auto signs = [&] { return digest_of_signs(f.dtype, shape, all, bytes, 3); };
+    EXPECT_EQ(signs(), 0) << f.name;
+    store(f.dtype, bytes.data(), 1);
+    EXPECT_EQ(signs(), 0) << f.name;
+    if (zero == 0) continue;
+    std::vector<std::uint64_t> seen{0};
+    for (std::int64_t i = 0; i < 24; ++i) {
+      store(f.dtype, bytes.data() + i * f.bytes, zero);
+      seen.push_back(signs());
+      store(f.dtype, bytes.data() + i * f.bytes, 0);
+    }
+    std::ranges::sort(seen);
+    EXPECT_TRUE(std::ranges::adjacent_find(seen) == seen.end()) << f.name;
+  }
 }
 
 }  // namespace

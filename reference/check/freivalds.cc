@@ -112,9 +112,9 @@ std::vector<typename Ring::Weight> weigh_operand(const Prover& p, int operand, c
 }
 
 template <class Ring>
-std::vector<typename Ring::Weight> weigh_held(const Prover& p, const InPlace& block, const Weighing& w,
-                                              const std::vector<typename Ring::Weight>& weights,
-                                              std::optional<std::int64_t>& bad) {
+BlockSums<Ring> weigh_held(const Prover& p, const InPlace& block, const Weighing& w,
+                           const std::vector<typename Ring::Weight>& weights) {
+  std::optional<std::int64_t> bad;
   const DType dtype = result(p.c).dtype;
   const double scale = std::ldexp(1.0, -unit_exponent(p.data, 2));
   std::vector<typename Ring::Sum> sums(w.sums);
@@ -129,7 +129,7 @@ std::vector<typename Ring::Weight> weigh_held(const Prover& p, const InPlace& bl
     return integers.data();
   };
   weigh<Ring>(w, read, weights, sums);
-  return all_folded<Ring>(sums);
+  return {all_folded<Ring>(sums), bad};
 }
 
 // A product that is proved, by the letters' part in it, and who weighs it.
@@ -264,25 +264,39 @@ InPlace within(const InPlace& block, const Factors& f, DType dtype) {
 }
 
 template <class Ring>
-Proof prove_by(const Prover& p, const InPlace& block, std::uint64_t seed, const Weigher<Ring>& weigher) {
+std::vector<AwaitedSums<Ring>> awaited_by(const Prover& p, const Slice& slice, std::uint64_t seed,
+                                          const Weigher<Ring>& weigher) {
   const Statement<Ring> s{p, weigher, parts_of(p.c.op)};
   const std::uint64_t key = mix(seed + kGolden);
-  for (const Factors& f : factors_of(p.c, block.slice)) {
-    std::vector<typename Ring::Weight> r;
-    const Sizes size = sizes_of(s, f);
-    const std::int64_t columns = extent(s.parts.columns, size);
-    for (std::int64_t j = 0; j < columns; ++j) r.push_back(Ring::draw(key, j));
-    const InPlace mine = within(block, f, result(p.c).dtype);
-    std::optional<std::int64_t> bad;
-    const Roles roles{s.parts.words.out, s.parts.batch + s.parts.rows, s.parts.columns};
-    const auto got = weigher.held(mine, weighing(f.out, roles, size), r, bad);
-    if (bad) return refuted_at(s, mine, f, *bad);
-    const auto want = wanted_sums(s, f, r);
-    for (std::size_t row = 0; row < want.size(); ++row)
-      if (!Ring::equal(want[row], got[row], result(p.c).dtype))
-        return refuted_row(s, mine, f, static_cast<std::int64_t>(row));
+  std::vector<AwaitedSums<Ring>> all;
+  for (const Factors& f : factors_of(p.c, slice)) {
+    AwaitedSums<Ring>& one = all.emplace_back();
+    const std::int64_t columns = extent(s.parts.columns, sizes_of(s, f));
+    for (std::int64_t j = 0; j < columns; ++j) one.r.push_back(Ring::draw(key, j));
+    one.sums = wanted_sums(s, f, one.r);
   }
-  return {Proof::Answer::proved, std::string(Ring::law)};
+  return all;
+}
+
+template <class Ring>
+Proof prove_by(const Prover& p, const InPlace& block, const std::vector<AwaitedSums<Ring>>& wanted,
+               const Weigher<Ring>& weigher) {
+  const Statement<Ring> s{p, weigher, parts_of(p.c.op)};
+  const std::vector<Factors> factors = factors_of(p.c, block.slice);
+  const Roles roles{s.parts.words.out, s.parts.batch + s.parts.rows, s.parts.columns};
+  bool signs = false;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const Factors& f = factors[i];
+    const auto& [r, want] = wanted[i];
+    const InPlace mine = within(block, f, result(p.c).dtype);
+    const BlockSums<Ring> got = weigher.held(mine, weighing(f.out, roles, sizes_of(s, f)), r);
+    if (got.bad) return refuted_at(s, mine, f, *got.bad);
+    for (std::size_t row = 0; row < want.size(); ++row)
+      if (!Ring::equal(want[row], got.sums[row], result(p.c).dtype))
+        return refuted_row(s, mine, f, static_cast<std::int64_t>(row));
+    signs |= got.signs;
+  }
+  return {.answer = Proof::Answer::proved, .text = std::string(Ring::law), .signs = signs};
 }
 
 }  // namespace
@@ -299,8 +313,9 @@ Weigher<Ring> weigher_here(const Prover& p) {
   return {[&p](int operand, const Weighing& w, const Weights& weights) {
             return weigh_operand<Ring>(p, operand, w, weights);
           },
-          [&p](const InPlace& block, const Weighing& w, const Weights& weights,
-               std::optional<std::int64_t>& bad) { return weigh_held<Ring>(p, block, w, weights, bad); },
+          [&p](const InPlace& block, const Weighing& w, const Weights& weights) {
+            return weigh_held<Ring>(p, block, w, weights);
+          },
           [dtype](const InPlace& block, std::int64_t element) {
             return load(dtype, block.bytes.data() + element * format(dtype).bytes);
           }};
@@ -308,14 +323,14 @@ Weigher<Ring> weigher_here(const Prover& p) {
 template Weigher<PrimeField> weigher_here(const Prover&);
 template Weigher<WordLanes> weigher_here(const Prover&);
 
-Proof prove_product(const Prover& p, const InPlace& block, std::uint64_t seed,
-                    const Weigher<PrimeField>& weigher) {
-  return prove_by(p, block, seed, weigher);
+Awaited awaited(const Prover& p, const Slice& slice, std::uint64_t seed, const Ways& ways) {
+  if (wraps(p.c)) return {slice, {}, awaited_by(p, slice, seed, ways.words)};
+  return {slice, awaited_by(p, slice, seed, ways.prime)};
 }
 
-Proof prove_wrapping(const Prover& p, const InPlace& block, std::uint64_t seed,
-                     const Weigher<WordLanes>& weigher) {
-  return prove_by(p, block, seed, weigher);
+Proof prove_product(const Prover& p, const InPlace& block, const Awaited& wanted, const Ways& ways) {
+  return wraps(p.c) ? prove_by(p, block, wanted.words, ways.words)
+                    : prove_by(p, block, wanted.prime, ways.prime);
 }
 
 }  // namespace plumb

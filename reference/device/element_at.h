@@ -4,14 +4,6 @@
 #include "reference/words/divided.h"
 #include "reference/words/element.h"
 
-// A loop that no element goes through, or seldom: a card's compiler would write it out, and code is what the
-// bundle has most of.
-#ifdef __CUDA_ARCH__
-#define PLUMB_ROLLED _Pragma("unroll 1")
-#else
-#define PLUMB_ROLLED
-#endif
-
 namespace plumb {
 
 // Aligned as their width says.
@@ -43,6 +35,10 @@ constexpr int width_of(DType dtype) {
 
 constexpr double value_at(DType dtype, const std::byte* at) {
   return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(word_at<typename As<d>::Word>(at)); });
+}
+
+constexpr std::uint64_t encoded(DType dtype, double value) {
+  return with_dtype(dtype, [&]<DType d>() -> std::uint64_t { return encode_one<d>(value); });
 }
 
 constexpr void put_value(DType dtype, std::byte* at, double value) {

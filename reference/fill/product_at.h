@@ -7,6 +7,7 @@
 
 #include "reference/fill/recipe.h"
 #include "reference/fill/term_at.h"
+#include "reference/words/clones.h"
 
 namespace plumb {
 
@@ -51,36 +52,91 @@ struct ProductAt {
     return stretches[low];
   }
 
-  // Of the element of the dense slice with this number.
-  constexpr double value(std::int64_t i) const {
+  // Where the element of the dense slice with this number stands.
+  struct Place {
+    Spot spot;  // its term in the block, by all letters
     Locus loci[kMost];
-    Spot spot;
-    std::int64_t row = 0, last = 0;
+    std::int64_t row = 0, last = 0;  // the row of a grouped product, the index along the last dimension
+  };
+  constexpr Place place(std::int64_t i) const {
+    Place p;
     for (int d = dims; d-- > 0;) {
       const Divided by = divided(i, dim[d].range.size());
       const std::int64_t at = dim[d].range.begin + by.rest;
       i = by.times;
       const DimRole& role = dim[d].role;
-      if (d == dims - 1) last = at;
-      spot.free += role.free * at;
+      if (d == dims - 1) p.last = at;
+      p.spot.free += role.free * at;
       if (role.rows) {
         const Stretch& s = stretch(at);
-        row = at, spot.cell = s.cell;
-        if (role.contracted >= 0) loci[0] = {s.block, s.rows.size(), at - s.rows.begin};
+        p.row = at, p.spot.cell = s.cell;
+        if (role.contracted >= 0) p.loci[0] = {s.block, s.rows.size(), at - s.rows.begin};
       } else {
-        spot.cell += role.cell * at;
-        if (role.contracted >= 0) loci[role.contracted] = locus(cuts[role.contracted], at);
+        p.spot.cell += role.cell * at;
+        if (role.contracted >= 0) p.loci[role.contracted] = locus(cuts[role.contracted], at);
       }
     }
-    if (spot.cell < 0) return tail_at(terms, row, last);
-    for (int l = 0; l < letters; ++l) {
-      spot.block = spot.block * (cuts[l].count - 1) + loci[l].block;
-      spot.term = spot.term * loci[l].size + loci[l].term;
-      spot.volume *= loci[l].size;
+    for (int l = 0; p.spot.cell >= 0 && l < letters; ++l) {
+      p.spot.block = p.spot.block * (cuts[l].count - 1) + p.loci[l].block;
+      p.spot.term = p.spot.term * p.loci[l].size + p.loci[l].term;
+      p.spot.volume *= p.loci[l].size;
     }
-    const Matching& m = matchings[spot.cell * blocks + spot.block];
+    return p;
+  }
+  constexpr const Matching& matching_of(const Spot& spot) const {
+    return matchings[spot.cell * blocks + spot.block];
+  }
+
+  constexpr double value(std::int64_t i) const {
+    Place p = place(i);
+    if (p.spot.cell < 0) return tail_at(terms, p.row, p.last);
+    const Matching& m = matching_of(p.spot);
+    p.spot.distance = m.distance;
+    return term_at(terms, p.spot, number_at(m, p.spot.term));
+  }
+
+  // put(k, the value of element i + k) of so many neighbours along the last dimension, which ends no earlier.
+  // What they have in common is worked out once.
+  template <class Put>
+  constexpr void run(std::int64_t i, int count, Put&& put) const {
+    const Place p = place(i);
+    if (!in_one_block(p, count)) {
+      PLUMB_ROLLED
+      for (int k = 0; k < count; ++k) put(k, value(i + k));
+    } else if (p.spot.cell < 0) {
+      PLUMB_ROLLED
+      for (int k = 0; k < count; ++k) put(k, tail_at(terms, p.row, p.last + k));
+    } else {
+      run_in_block(p, count, put);
+    }
+  }
+  // Neighbours in one cell and one block, or in one row of none.
+  constexpr bool in_one_block(const Place& p, int count) const {
+    const DimRole& role = dim[dims - 1].role;
+    if (dims == 0 || role.rows || role.cell != 0) return count == 1;
+    if (role.contracted < 0) return true;
+    const Locus& at = p.loci[role.contracted];
+    return at.term + count <= at.size;
+  }
+  template <class Put>
+  constexpr void run_in_block(const Place& p, int count, Put&& put) const {
+    const DimRole& role = dim[dims - 1].role;
+    Spot spot = p.spot;
+    const Matching& m = matching_of(spot);
     spot.distance = m.distance;
-    return term_at(terms, spot, number_at(m, spot.term));
+    std::int64_t step = role.contracted < 0 ? 0 : 1;
+    for (int l = role.contracted + 1; step > 0 && l < letters; ++l) step *= p.loci[l].size;
+    const std::int64_t next = step > 0 ? product_mod(m.step, step, m.volume) : 0;
+    const Column common = terms.perturbed && role.free == 0 ? column(terms, spot, spot.free) : Column{};
+    std::int64_t number = number_at(m, spot.term);
+    PLUMB_ROLLED
+    for (int k = 0; k < count; ++k) {
+      const Member one = member(spot.volume, number);
+      const bool own = role.free != 0 && asks_column(terms, spot, one);
+      put(k, term_of(terms, spot, one, own ? column(terms, spot, spot.free) : common));
+      spot.free += role.free, spot.term += step;
+      number += next, number -= number < m.volume ? 0 : m.volume;
+    }
   }
 };
 

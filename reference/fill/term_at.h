@@ -199,13 +199,23 @@ constexpr std::uint64_t matching_key(const TermsAt& t, std::int64_t cell, std::i
   return mix(t.matchings + times(kCell, cell) + times(kInBlock, block));
 }
 
-// The term of a block, whose number in the block's matching is known.
-constexpr double term_at(const TermsAt& t, const Spot& spot, std::int64_t number) {
-  const Member m = member(spot.volume, number);
+// Whether a term hangs on what its column does with the block.
+constexpr bool asks_column(const TermsAt& t, const Spot& spot, const Member& m) {
+  return t.perturbed && (m.extra || t.budget.active_pairs > 0 || spot.volume == 1);
+}
+
+// The term of a block whose member is known, and its column where that is asked for.
+constexpr double term_of(const TermsAt& t, const Spot& spot, const Member& m, const Column& col) {
   const std::uint64_t h = mix(item_key(t, spot, m.item));
   if (is_long(t, m) && has_long(t, spot))
     return t.perturbed ? long_perturbed(t, spot, m, h) : long_plain(t, spot, m, h);
-  return t.perturbed ? perturbed_term(t, spot, m, column(t, spot, spot.free), h) : plain_term(t, spot, m, h);
+  return t.perturbed ? perturbed_term(t, spot, m, col, h) : plain_term(t, spot, m, h);
+}
+
+// The same of one whose number in the block's matching is known.
+constexpr double term_at(const TermsAt& t, const Spot& spot, std::int64_t number) {
+  const Member m = member(spot.volume, number);
+  return term_of(t, spot, m, asks_column(t, spot, m) ? column(t, spot, spot.free) : Column{});
 }
 
 // In rows that belong to no group.

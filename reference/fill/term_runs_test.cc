@@ -53,6 +53,12 @@ TEST(TermRuns, MakeWhatTheFormulaOfAnElementSays) {
       for (std::int64_t i = 0; i < elements(all); ++i)
         ASSERT_EQ(bits(made, i), encode(made.dtype, at.value(i)))
             << line << " operand " << operand << " " << i;
+      // Neighbours that are made together are those made one by one.
+      for (int count = 1; count <= all.back().size(); ++count)
+        for (std::int64_t i = 0; all.back().size() % count == 0 && i < elements(all); i += count)
+          at.run(i, count, [&](int k, double value) {
+            ASSERT_EQ(value, at.value(i + k)) << line << " operand " << operand << " " << i << " + " << k;
+          });
     }
   }
   EXPECT_GE(at_once, 14) << "what is compared is made by other loops";

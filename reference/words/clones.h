@@ -12,3 +12,11 @@
 // For what such functions call: a function, or a lambda (after its parameters).
 #define PLUMB_INLINE inline __attribute__((always_inline))
 #define PLUMB_LAMBDA __attribute__((always_inline))
+
+// A loop that no element goes through, or seldom: a card's compiler would write it out, and code is what the
+// bundle has most of.
+#ifdef __CUDA_ARCH__
+#define PLUMB_ROLLED _Pragma("unroll 1")
+#else
+#define PLUMB_ROLLED
+#endif

@@ -144,4 +144,9 @@ PLUMB_INLINE constexpr auto with_dtype(DType dtype, Run&& run) {
   }
 }
 
+// The bits of a zero with a sign; 0 where there is none, in integers and scales.
+constexpr std::uint64_t signed_zero(DType dtype) {
+  return with_dtype(dtype, [&]<DType d>() -> std::uint64_t { return As<d>::f.integer ? 0 : As<d>::sign; });
+}
+
 }  // namespace plumb

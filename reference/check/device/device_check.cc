@@ -16,8 +16,13 @@ void write_elements(const AtIndex& all, DType dtype, std::int64_t part, const Cu
       all);
 }
 
+bool in_words(const void* at) { return reinterpret_cast<std::uintptr_t>(at) % sizeof(Word16) == 0; }
+
 void write_terms(const ProductAt& at, DType dtype, std::int64_t count, std::byte* out) {
-  for_each_index(count, WrittenTerm{at, dtype, width_of(dtype), out});
+  const int width = width_of(dtype), most = static_cast<int>(sizeof(Word16)) / width;
+  if (at.dims > 0 && at.dim[at.dims - 1].range.size() % most == 0 && in_words(out))
+    return for_each_index(count / most, WrittenTerms{at, dtype, width, out});
+  for_each_index(count, WrittenTerm{at, dtype, width, out});
 }
 
 template <class Run>
@@ -44,6 +49,15 @@ std::uint64_t digest_elements(DType dtype, const Cutout& cut, const std::byte* b
   return sum_over(cut.count, DigestedElement{mix(seed + kGolden), width_of(dtype), cut, block});
 }
 
+std::uint64_t digest_signs(DType dtype, const Cutout& cut, const std::byte* block, std::uint64_t seed) {
+  const std::uint64_t zero = signed_zero(dtype);
+  if (zero == 0) return 0;
+  return sum_over(cut.count, DigestedSign{
+                                 {mix(seed + kGolden), width_of(dtype), cut, block},
+                                 zero
+  });
+}
+
 std::int64_t find_unlike(DType dtype, std::int64_t count, const std::byte* block) {
   return first_index(count, UnlikeElement{dtype, width_of(dtype), block});
 }
@@ -53,13 +67,16 @@ void weigh_elements(const Weighed& w, const std::byte* box, const std::uint64_t*
                     std::uint64_t* partial, std::uint64_t* sums) {
   const AnyElement any{w.dtype, width_of(w.dtype), w.scale};
   const auto weigh = [&]<class Read>(const Read& read) {
-    constexpr int most = std::is_same_v<Read, AnyElement> ? 1 : Weighed::kAbreast;
-    if (most > 1 && w.abreast())
-      for_each_index(w.sums / most * w.pieces * Sum::lanes,
-                     WeighedPiece<Sum, Read, most>{w, read, box, weights, partial});
-    else
-      for_each_index(w.sums * w.pieces * Sum::lanes,
-                     WeighedPiece<Sum, Read, 1>{w, read, box, weights, partial});
+    const auto by = [&]<int count, int run>() {
+      for_each_index(w.sums / count * w.pieces * Sum::lanes,
+                     WeighedPiece<Sum, Read, count, run>{w, read, box, weights, partial});
+    };
+    if constexpr (Read::has_small) {
+      if (w.abreast() && w.run == Read::run && in_words(box) && in_words(weights))
+        return by.template operator()<Weighed::kAbreast, Read::run>();
+      if (w.abreast()) return by.template operator()<Weighed::kAbreast, 1>();
+    }
+    by.template operator()<1, 1>();
   };
   const bool floats = w.scale >= 1 && w.scale <= 0x1p100;
   const auto by = static_cast<float>(floats ? w.scale : 1);
@@ -85,6 +102,7 @@ const DeviceCheck& check_of_this_device() {
                                count_wrong,
                                find_wrong,
                                digest_elements,
+                               digest_signs,
                                find_unlike,
                                weigh_elements<PrimeSum>,
                                weigh_elements<WordSum>,

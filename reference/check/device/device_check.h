@@ -19,6 +19,7 @@ struct DeviceCheck {
   std::int64_t (*wrong)(const MadeOf&, const Cutout&, const std::byte* block);
   std::int64_t (*first_wrong)(const MadeOf&, const Cutout&, const std::byte* block);
   std::uint64_t (*digest)(DType, const Cutout&, const std::byte* block, std::uint64_t seed);
+  std::uint64_t (*digest_signs)(DType, const Cutout&, const std::byte* block, std::uint64_t seed);
   // The first that is not like the first of all, zeros of both signs being alike.
   std::int64_t (*first_unlike)(DType, std::int64_t count, const std::byte* block);
   // Adds to sums, in the integers modulo 2^61 - 1, or 64 times modulo 2^32. Room for sums * pieces words, or

@@ -37,6 +37,24 @@ struct WrittenTerm {
   constexpr void operator()(std::int64_t i) const { put_value(dtype, out + i * width, at.value(i)); }
 };
 
+// As many neighbours as a word of 16 bytes holds.
+struct WrittenTerms {
+  ProductAt at;
+  DType dtype;
+  int width;
+  std::byte* out;
+
+  constexpr void operator()(std::int64_t i) const {
+    const int count = static_cast<int>(sizeof(Word16)) / width;
+    Word16 words{0, 0};
+    at.run(i * count, count, [&](int k, double value) {
+      const int shift = 8 * width * k;
+      (shift < 64 ? words.low : words.high) |= encoded(dtype, value) << shift % 64;
+    });
+    put_word<Word16>(out + i * sizeof words, words);
+  }
+};
+
 template <class At>
 struct WrongElement {
   At data;
@@ -94,6 +112,16 @@ struct DigestedElement {
 
   constexpr std::uint64_t operator()(std::int64_t i) const {
     return mix(hashed(base, cut.whole(i)) ^ stored_at(width, block + i * width));
+  }
+};
+
+// As digest_of_signs() says.
+struct DigestedSign {
+  DigestedElement all;
+  std::uint64_t zero;
+
+  constexpr std::uint64_t operator()(std::int64_t i) const {
+    return stored_at(all.width, all.block + i * all.width) == zero ? all(i) : 0;
   }
 };
 

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "reference/check/closed_form.h"
+#include "reference/check/device/kept_memory.h"
 #include "reference/check/digest.h"
-#include "reference/check/freivalds.h"
 
 namespace plumb {
 namespace {
@@ -16,19 +16,6 @@ namespace {
 constexpr std::int64_t kWritten = 1 << 24;  // elements of an operand that are written at once
 constexpr std::int64_t kThreads = 1 << 18;  // pieces of sums that keep a card busy
 constexpr std::int64_t kPartial = 1 << 22;  // words of pieces at once, unless there are more sums
-
-// Memory of the device.
-struct There {
-  const DeviceMemory* memory;
-  std::byte* at;
-  There(const DeviceMemory& m, std::int64_t bytes)
-      : memory(&m), at(m.allocate(static_cast<std::size_t>(bytes))) {
-    if (!at) throw std::bad_alloc();
-  }
-  There(const There&) = delete;
-  ~There() { memory->free(at); }
-  std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(at); }
-};
 
 // A table there.
 template <class Row>
@@ -60,17 +47,29 @@ void add_dim(std::vector<WeighedDim>& dims, const WeighedDim& dim, bool joins) {
   dims.push_back(dim);
 }
 
+// How many neighbours a piece may take at once: the elements and the weights of every sum begin at a word of
+// 16 bytes if the first do.
+int run_of(const Weighed& w) {
+  const int run = run_of(w.dtype);
+  if (w.beside || w.dims == w.kept || w.inner % run != 0) return 1;
+  const WeighedDim& last = w.dim[w.dims - 1];
+  const auto whole = [&](const WeighedDim& dim) { return dim.step % run == 0 && dim.weight % 2 == 0; };
+  return last.step == 1 && last.weight == 1 && std::all_of(w.dim, w.dim + w.dims - 1, whole) ? run : 1;
+}
+
 // How many pieces a sum has: on a card neighbours should read neighbours, and all should have something to
 // do.
 std::int64_t pieces_of(const Weighed& w, int lanes) {
-  const std::int64_t wanted =
-      w.beside ? std::min(kThreads * (w.abreast() ? Weighed::kAbreast : 1) / w.sums, w.inner / 64)
-               : std::min<std::int64_t>(256, w.inner / 8);
+  const std::int64_t busy = kThreads * (w.abreast() ? Weighed::kAbreast : 1) / w.sums;
+  const std::int64_t wanted = w.beside ? std::min(busy, w.inner / 64)
+                              : w.run > 1
+                                  ? std::min(std::clamp<std::int64_t>(busy, 32, 256), w.inner / w.run / 8)
+                                  : std::min<std::int64_t>(256, w.inner / 8);
   return std::max<std::int64_t>(1, std::min(wanted, kPartial / (w.sums * lanes)));
 }
 
-// A part of a slice as kernels see it.
-Weighed weighed(const Weighing& w, const Slice& part, int lanes) {
+// A part of a slice of elements as kernels see it.
+Weighed weighed(const Weighing& w, const Slice& part, DType dtype, int lanes) {
   std::vector<WeighedDim> kept, over;
   std::int64_t step = 1;
   std::vector<WeighedDim> dims(part.size());
@@ -78,12 +77,14 @@ Weighed weighed(const Weighing& w, const Slice& part, int lanes) {
     dims[d] = {part[d].size(), step, w.sum_steps[d], w.weight_steps[d]};
   for (const WeighedDim& dim : dims) add_dim(dim.sum != 0 ? kept : over, dim, dim.sum == 0);
   Weighed all;
+  all.dtype = dtype;
   all.kept = static_cast<int>(kept.size()), all.dims = static_cast<int>(kept.size() + over.size());
   std::ranges::copy(over, std::ranges::copy(kept, all.dim).out);
   for (const WeighedDim& dim : kept) all.sums *= dim.size;
   for (const WeighedDim& dim : over) all.outer *= dim.size;
   if (!over.empty()) all.inner = over.back().size, all.outer /= std::max<std::int64_t>(1, all.inner);
   all.beside = !kept.empty() && kept.back().step == 1;
+  all.run = run_of(all);
   all.pieces = pieces_of(all, lanes);
   return all;
 }
@@ -101,14 +102,16 @@ struct Lanes {
   static constexpr int count = std::is_same_v<Ring, WordLanes> ? WordSum::lanes : PrimeSum::lanes;
 
   static void put(const DeviceCheck& there, const Weights& from, std::uint64_t* to) {
-    std::vector<std::uint64_t> words;
-    for (const auto& weight : from)
-      if constexpr (count > 1)
-        words.insert(words.end(), weight.begin(), weight.end());
-      else
-        words.push_back(static_cast<std::uint64_t>(weight));
-    there.memory.put(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(words.data()),
-                     words.size() * sizeof words[0]);
+    const auto put_all = [&](const auto& words) {
+      there.memory.put(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(words.data()),
+                       words.size() * sizeof words[0]);
+    };
+    if constexpr (count == 1) return put_all(from);
+    if constexpr (count > 1) {
+      std::vector<std::uint64_t> words;
+      for (const auto& weight : from) words.insert(words.end(), weight.begin(), weight.end());
+      put_all(words);
+    }
   }
   static std::vector<std::uint64_t> get(const DeviceCheck& there, const std::uint64_t* from,
                                         std::int64_t sums) {
@@ -123,7 +126,7 @@ struct Lanes {
       if constexpr (count > 1)
         all[i / count][i % count] = static_cast<std::uint32_t>(words[i]);
       else
-        all[i] = static_cast<std::int64_t>(words[i]);
+        all[i] = static_cast<std::int64_t>(words[i] & ~kSigned);
     return all;
   }
 };
@@ -146,8 +149,8 @@ struct OnDevice {
     there.memory.set(all.at, 0, static_cast<std::size_t>(sums * lanes * 8));
   }
   void add(const Slice& part, const std::byte* box, DType dtype, double scale) {
-    Weighed here = weighed(w, part, lanes);
-    here.dtype = dtype, here.scale = scale;
+    Weighed here = weighed(w, part, dtype, lanes);
+    here.scale = scale;
     const There partial(there.memory, here.sums * here.pieces * lanes * 8);
     const std::uint64_t* first = weights.words() + begin_of(part, w.slice, w.weight_steps) * lanes;
     (lanes > 1 ? there.weigh_words : there.weigh)(here, box, first, partial.words(),
@@ -175,10 +178,8 @@ std::vector<typename Ring::Weight> weigh_operand_there(const DeviceCheck& there,
 
 // Where an element is no integer is looked for only once a sum has said so.
 template <class Ring>
-std::vector<typename Ring::Weight> weigh_held_there(const DeviceCheck& there, const Prover& p,
-                                                    const InPlace& block, const Weighing& w,
-                                                    const std::vector<typename Ring::Weight>& weights,
-                                                    std::optional<std::int64_t>& bad) {
+BlockSums<Ring> weigh_held_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
+                                 const Weighing& w, const std::vector<typename Ring::Weight>& weights) {
   const DType dtype = result(p.c).dtype;
   const double scale = std::ldexp(1.0, -unit_exponent(p.data, 2));
   OnDevice<Ring> on(there, w, weights);
@@ -187,23 +188,23 @@ std::vector<typename Ring::Weight> weigh_held_there(const DeviceCheck& there, co
   });
   const std::vector<std::uint64_t> words = on.words();
   if (std::ranges::find(words, kNoSum) != words.end())
-    bad = there.first_unwhole(dtype, scale, elements(w.slice), block.bytes.data());
-  return Lanes<Ring>::weights(words);
+    return {{}, there.first_unwhole(dtype, scale, elements(w.slice), block.bytes.data())};
+  const bool signs = std::ranges::any_of(words, [](std::uint64_t word) { return (word & kSigned) != 0; });
+  return {Lanes<Ring>::weights(words), std::nullopt, signs};
 }
 
 template <class Ring>
 Weigher<Ring> weigher_there(const DeviceCheck& there, const Prover& p) {
   using Weights = std::vector<typename Ring::Weight>;
-  return {
-      [&](int operand, const Weighing& w, const Weights& weights) {
-        return weigh_operand_there<Ring>(there, p, operand, w, weights);
-      },
-      [&](const InPlace& block, const Weighing& w, const Weights& weights, std::optional<std::int64_t>& bad) {
-        return weigh_held_there<Ring>(there, p, block, w, weights, bad);
-      },
-      [&](const InPlace& block, std::int64_t element) {
-        return bits_there(there, result(p.c).dtype, block.bytes.data(), element);
-      }};
+  return {[&](int operand, const Weighing& w, const Weights& weights) {
+            return weigh_operand_there<Ring>(there, p, operand, w, weights);
+          },
+          [&](const InPlace& block, const Weighing& w, const Weights& weights) {
+            return weigh_held_there<Ring>(there, p, block, w, weights);
+          },
+          [&](const InPlace& block, std::int64_t element) {
+            return bits_there(there, result(p.c).dtype, block.bytes.data(), element);
+          }};
 }
 
 // Looks for a wrong element once it is known that there is one.
@@ -222,6 +223,13 @@ Proof prove_elements_there(const DeviceCheck& there, const Prover& p, const InPl
   return refuted(p, index, load(what->dtype, wanted_elements(p, one).data()),
                  bits_there(there, what->dtype, block.bytes.data(), at));
 }
+
+Ways ways_there(const DeviceCheck& there, const Prover& p) {
+  return {[&](const Prover& made, const InPlace& one) { return prove_elements_there(there, made, one); },
+          weigher_there<PrimeField>(there, p), weigher_there<WordLanes>(there, p)};
+}
+
+Proof no_memory() { return {Proof::Answer::unprovable, "the device has no memory left for a proof"}; }
 
 bool has_kernels(const Slice& slice) { return std::ssize(slice) <= Cutout::kMost; }
 
@@ -246,16 +254,22 @@ void write_there(const DeviceCheck& there, const Recipe& r, const Portion& porti
 }
 
 Proof prove_there(const DeviceCheck& there, const Prover& p, const InPlace& block, std::uint64_t seed) try {
-  if (!has_kernels(block.slice)) {
-    const std::vector<std::byte> here = brought(there, block.bytes);
-    return prove(p, {block.result, block.slice, here}, seed);
-  }
-  return prove(
-      p, block, seed,
-      {[&](const Prover& made, const InPlace& one) { return prove_elements_there(there, made, one); },
-       weigher_there<PrimeField>(there, p), weigher_there<WordLanes>(there, p)});
+  if (has_kernels(block.slice)) return prove(p, block, seed, ways_there(there, p));
+  const std::vector<std::byte> here = brought(there, block.bytes);
+  return prove(p, {block.result, block.slice, here}, seed);
 } catch (const std::bad_alloc&) {
-  return {Proof::Answer::unprovable, "the device has no memory left for a proof"};
+  return no_memory();
+}
+
+Proof prove_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
+                  const Awaited& wanted) try {
+  return prove(p, block, wanted, ways_there(there, p));
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+Awaited awaited_there(const DeviceCheck& there, const Prover& p, const Slice& slice, std::uint64_t seed) {
+  return awaited(p, slice, seed, ways_there(there, p));
 }
 
 std::uint64_t digest_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
@@ -264,6 +278,14 @@ std::uint64_t digest_there(const DeviceCheck& there, const Prover& p, const InPl
   if (has_kernels(block.slice))
     return there.digest(spec.dtype, cutout(shape(spec), block.slice), block.bytes.data(), seed);
   return digest_of(spec.dtype, shape(spec), block.slice, brought(there, block.bytes), seed);
+}
+
+std::uint64_t digest_signs_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
+                                 std::uint64_t seed) {
+  const Spec& spec = results(p.c)[block.result];
+  if (has_kernels(block.slice))
+    return there.digest_signs(spec.dtype, cutout(shape(spec), block.slice), block.bytes.data(), seed);
+  return digest_of_signs(spec.dtype, shape(spec), block.slice, brought(there, block.bytes), seed);
 }
 
 std::uint64_t bits_there(const DeviceCheck& there, DType dtype, const std::byte* block,

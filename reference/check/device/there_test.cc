@@ -25,6 +25,15 @@ void expect_same_proofs(const WantedBlocks& blocks, std::size_t device, const st
   EXPECT_EQ(digest_of(blocks.whole.dtype, blocks.whole.shape, block.slice, block.bytes, 7),
             digest_there(check_here(), blocks.made, block, 7))
       << what;
+  const std::uint64_t signs =
+      digest_of_signs(blocks.whole.dtype, blocks.whole.shape, block.slice, block.bytes, 7);
+  EXPECT_EQ(signs, digest_signs_there(check_here(), blocks.made, block, 7)) << what;
+  if (is_reshard(blocks.made.c)) return;
+  // What it adds up to is known before it is there.
+  const Awaited wanted = awaited_there(check_here(), blocks.made, block.slice, 8);
+  const Proof proof = prove_there(check_here(), blocks.made, block, wanted);
+  expect_same(prove(blocks.made, block, 8), proof, what);
+  if (proof.answer == Proof::Answer::proved && !proof.signs) EXPECT_EQ(signs, 0) << what;
 }
 
 // Law: kernels say of a block what this processor says, of right ones and of those with one bit planted,

@@ -19,9 +19,10 @@ int expect_same_integers(double scale, const std::vector<std::uint32_t>& words) 
     const auto* at = reinterpret_cast<const std::byte*>(&stored);
     const std::int64_t integer = any.integer(at);
     std::int32_t k = 0;
-    const bool small = floats.small(at, k);
+    const bool small = floats.small(floats.bits(at), k);
     EXPECT_EQ(small, std::abs(integer) < 1 << 20) << word << " times " << scale;
     EXPECT_EQ(floats.integer(at), integer) << word << " times " << scale;
+    EXPECT_EQ(floats.has_sign(integer, at), any.has_sign(integer, at)) << word;
     if (small) EXPECT_EQ(k, integer) << word << " times " << scale;
     found += small;
   }
@@ -93,10 +94,53 @@ TEST(Weighed, SumsThatAreMadeAtOnceAreThoseMadeOneByOne) {
                   sum + residue(static_cast<std::int64_t>(box[beside ? k * rows + row : row * length + k])) *
                             Residue{weights[k]};
             for (std::int64_t p = 0; p < w.pieces; ++p)
-              made = made + residue(static_cast<std::int64_t>(one[row * w.pieces + p]));
+              made = made + residue(static_cast<std::int64_t>(one[p * rows + row]));
             EXPECT_EQ(made.value, sum.value);
           }
         }
+}
+
+// All pieces of each sum.
+std::vector<std::uint64_t> gathered(const Weighed& w, const std::vector<std::uint64_t>& partial) {
+  std::vector<std::uint64_t> sums(w.sums);
+  for (std::int64_t i = 0; i < w.sums; ++i) GatheredSum<PrimeSum>{w, partial.data(), sums.data()}(i);
+  return sums;
+}
+
+// Law: pieces that take runs of neighbours make the sums of those that take one at a time, and say the same
+// of zeros: kSigned stands beside a sum where its element is -0 or, where sums are made at once, one of
+// theirs.
+TEST(Weighed, RunsOfNeighboursMakeTheSameSums) {
+  std::mt19937_64 random(4);
+  for (std::int64_t length : {4, 8, 52, 7000})
+    for (const char* with : {"", "large", "half", "-0"}) {
+      const Weighed w = box_of(8, length, false);
+      alignas(16) static float box[8 * 7000];
+      alignas(16) static std::uint64_t weights[7000];
+      for (std::int64_t i = 0; i < 8 * length; ++i)
+        box[i] = static_cast<float>(static_cast<std::int64_t>(random() % 2000001) - 1000000);
+      for (std::uint64_t& x : weights) x = random() % ((std::uint64_t{1} << 61) - 1);
+      const std::int64_t odd = static_cast<std::int64_t>(random() % (8 * length));
+      if (*with == 'l') box[odd] = 0x1p50f;
+      if (*with == 'h') box[odd] = 1.5f;
+      if (*with == '-') box[odd] = -0.0f;
+      const auto pieces = [&]<int count, int run>() {
+        std::vector<std::uint64_t> partial(w.sums * w.pieces);
+        const WeighedPiece<PrimeSum, FloatElement<DType::f32>, count, run> piece{
+            w, {1}, reinterpret_cast<const std::byte*>(box), weights, partial.data()};
+        for (std::int64_t i = 0; i < w.sums / count * w.pieces; ++i) piece(i);
+        return gathered(w, partial);
+      };
+      const auto one = pieces.operator()<1, 1>(), four = pieces.operator()<4, 4>();
+      for (std::int64_t row = 0; row < 8; ++row) {
+        EXPECT_EQ(one[row] & ~kSigned, four[row] & ~kSigned) << row << " of " << length << with;
+        const bool odd_here = row == odd / length;
+        EXPECT_EQ(one[row] == kNoSum, *with == 'h' && odd_here);
+        EXPECT_EQ((one[row] & kSigned) != 0, (*with == '-' || *with == 'h') && odd_here);
+        if (*with == '-' && odd_here) EXPECT_NE(four[row] & kSigned, 0);
+        if (*with != '-' && *with != 'h') EXPECT_EQ(four[row] & kSigned, 0);
+      }
+    }
 }
 
 // Law: a sum begins at its indices times the steps, and where a box without dimensions lies before, nothing
