@@ -186,11 +186,13 @@ struct Proving {
   // them.
   std::map<std::pair<std::string, bool>, hlo::Proof> proofs{};
 
+  std::optional<std::uint64_t> refuting{};  // a draw: the first pass that is wrong is wrong in it
+
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
     const std::pair key{proof_key(subject.before, subject.after), subject.partitioned};
     if (const auto known = proofs.find(key); known != proofs.end()) return known->second;
-    hlo::Options options{flags.seed,
+    hlo::Options options{refuting.value_or(flags.seed),
                          flags.draws,
                          8,
                          ranges,
@@ -198,13 +200,15 @@ struct Proving {
                            if (of.empty()) agreed = step.draw - 1;
                            watch.look((of.empty() ? "" : of + ", ") + told(step));
                          },
-                         [&] { watch.pause(); }};
+                         [&] { watch.pause(); },
+                         refuting.has_value(),
+                         of.empty()};
     if (bytes > most) {
       const bool less = most < std::int64_t{1} << 20;
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
                               less ? "less than one" : fmt::format("{} MiB", most >> 20))};
     }
-    return proofs[key] = hlo::prove(subject, options, of.empty() ? nullptr : &wholes);
+    return proofs[key] = hlo::prove(subject, options, &wholes);
   }
 };
 
@@ -241,6 +245,8 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
                  in_mib(report.bytes));
     proof = proving.prove(subject, report.bytes, "");
     const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
+    if (proof.finding == hlo::Finding::refuted && !proof.directed && !flags.passes)
+      proving.refuting = proof.seed;
     std::optional<hlo::Proof> later;  // of a pass behind the partitioner, which was right
     if ((wrong && !proof.by_itself) || flags.passes)
       each_pass(proving, subject.before,

@@ -285,7 +285,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               results,
               proof,
               shared ? *shared : own,
-              shared != nullptr,
+              shared != nullptr && !options.hold_last,
               turns_of(subject.before, before),
               turns_of(subject.after, after),
               pickings_of(subject.before, before),
@@ -300,7 +300,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
     proof = settled_draw(trial, draw, seed);
     while (proof.finding == Finding::mistrusted && draw > 1 && more-- > 0)
       proof = settled_draw(trial, draw, seed);
-    if (proof.finding != Finding::proven) return proof;
+    if (proof.finding != Finding::proven || options.one_draw) return proof;
   }
   proof = sought_ways(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;

@@ -32,6 +32,8 @@ struct Options {
   std::map<std::int64_t, Bounds> ranges{};  // of parameters, instead of those that bounds_of finds
   std::function<void(const Step&)> step{};  // told before each instruction, of loops too; may throw
   Pause pause{};                            // within long ones
+  bool one_draw = false;                    // the first alone: nothing is sought in others
+  bool hold_last = false;                   // of what is shared only the last draw
 };
 
 // proven: every element of every result on every device has the residue it should, in every draw. refuted:
