@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <numeric>
-#include <set>
 
 #include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/plan_moves.h"
+#include "harness/judge/plan_terms.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/untrue.h"
@@ -18,33 +18,6 @@
 
 namespace plumb {
 namespace {
-
-// The terms of the contracted letters that a device adds, and the piece of the result they belong to.
-struct Work {
-  std::map<char, Range> range;  // of every letter
-  bool contradicts = false;     // the operands hold other pieces of one letter
-  char letter = 0;
-};
-
-Work work(const Case& c, const Einsum& e, const Layouts& at, std::int64_t device) {
-  Work w;
-  const std::string* letters[] = {&e.lhs, &e.rhs};
-  for (int i = 0; i < 2; ++i) {
-    const Slice slice = block(c.mesh, at.operands[i], c.rule, device);
-    for (std::size_t d = 0; d < slice.size(); ++d) {
-      const char letter = (*letters[i])[d];
-      const auto [found, added] = w.range.emplace(letter, slice[d]);
-      if (!added && found->second != slice[d] && !w.contradicts) w.contradicts = true, w.letter = letter;
-    }
-  }
-  return w;
-}
-
-std::string text(const Range& r) { return fmt::format("{}:{}", r.begin, r.end); }
-
-bool twice(const std::vector<AxisId>& axes) {
-  return std::set(axes.begin(), axes.end()).size() != axes.size();
-}
 
 // The axes over which the trace sums; nullopt where a sum is over groups that are no axes: then the plan is
 // only executed.
@@ -118,8 +91,8 @@ bool splits(const Spec& spec, AxisId axis) {
   return std::ranges::any_of(spec.dims, [&](const Dim& dim) { return contains(dim.axes, axis); });
 }
 
-// The sums of a reshard: each that is to be finished once, by a collective or of parts that come together,
-// and no other but of blocks.
+// What is wrong with the sums of a reshard: each that is to be finished is, by a collective or of parts that
+// come together, once, and no other but of blocks.
 std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vector<AxisId>& axes) {
   const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
   const std::vector<AxisId> joined = joined_axes(c.mesh, trace);
@@ -134,82 +107,6 @@ std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vecto
         }))
       return not_the_case(fmt::format("it sums over {}, over which nothing is unfinished", name_of(axis)));
   if (all.size() == 1 && twice(axes)) return not_the_case("it sums twice over one axis");
-  return std::nullopt;
-}
-
-// Whether the result's block lies in what the device makes.
-std::optional<Fact> makes(const Case& c, const Einsum& e, const Layouts& at, const Work& w,
-                          std::int64_t device) {
-  const Slice due = block(c.mesh, at.result, c.rule, device);
-  if (elements(due) == 0) return std::nullopt;
-  for (std::size_t d = 0; d < due.size(); ++d) {
-    const Range made = w.range.at(e.out[d]);
-    if (made.begin <= due[d].begin && due[d].end <= made.end) continue;
-    return not_the_case(fmt::format("device {} makes {} of {}, and is said to hold {}", device, text(made),
-                                    e.out[d], text(due[d])));
-  }
-  return std::nullopt;
-}
-
-// How often the terms of a fibre's devices cover each term: every one should stand once.
-std::optional<Fact> terms(const Case& c, const Einsum& e, const std::vector<const Work*>& fibre,
-                          std::int64_t device) {
-  std::string letters;
-  for (char letter : e.lhs)
-    if (e.out.find(letter) == std::string::npos) letters += letter;
-  std::int64_t all = 1, added = 0;
-  for (char letter : letters) all *= c.op.operands[0].dims[e.lhs.find(letter)].size;
-  const auto size = [&](const std::vector<Range>& box) {
-    return std::accumulate(box.begin(), box.end(), std::int64_t{1}, [](std::int64_t n, const Range& r) {
-      return n * std::max<std::int64_t>(r.size(), 0);
-    });
-  };
-  std::vector<std::vector<Range>> boxes;
-  for (const Work* w : fibre) {
-    std::vector<Range> box;
-    for (char letter : letters) box.push_back(w->range.at(letter));
-    for (const std::vector<Range>& other : boxes) {
-      std::vector<Range> twice;
-      for (std::size_t i = 0; i < box.size(); ++i) twice.push_back(both(box[i], other[i]));
-      if (size(twice) == 0) continue;
-      return not_the_case(fmt::format("{} terms over {} are added more than once in the sum of device {}",
-                                      size(twice), letters, device));
-    }
-    added += size(box);
-    boxes.push_back(std::move(box));
-  }
-  if (added == all) return std::nullopt;
-  return not_the_case(
-      fmt::format("the sum of device {} has {} of {} terms over {}", device, added, all, letters));
-}
-
-// Operands that hold other pieces of one letter on some device.
-std::optional<Fact> contradicts(const Case& c, const Einsum& e, const Layouts& at) {
-  for (std::int64_t device = 0; device < devices(c.mesh); ++device)
-    if (const Work w = work(c, e, at, device); w.contradicts)
-      return not_the_case(fmt::format("device {} holds other pieces of {} in its operands, {} and {}", device,
-                                      w.letter, print(c.mesh, at.operands[0]),
-                                      print(c.mesh, at.operands[1])));
-  return std::nullopt;
-}
-
-// Of a result that is finished by sums over these axes.
-std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at,
-                             const std::vector<AxisId>& axes) {
-  std::vector<Work> all;
-  for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
-    all.push_back(work(c, e, at, device));
-    if (auto found = makes(c, e, at, all.back(), device)) return found;
-  }
-  if (twice(axes)) return not_the_case("it sums twice over one axis");
-  for (const std::vector<std::int64_t>& devices : fibres(c.mesh, axes)) {
-    std::vector<const Work*> fibre;
-    for (std::int64_t device : devices) fibre.push_back(&all[device]);
-    for (std::int64_t device : devices)
-      for (const Work* other : fibre)
-        if (auto found = makes(c, e, at, *other, device)) return found;
-    if (auto found = terms(c, e, fibre, devices.front())) return found;
-  }
   return std::nullopt;
 }
 
@@ -243,29 +140,33 @@ std::vector<Fact> one_of(std::optional<Fact> found) {
   return found ? std::vector<Fact>{std::move(*found)} : std::vector<Fact>{};
 }
 
+// What is wrong is said of the sums, where it is these.
 std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
   const auto axes = summed(c, outcome.trace);
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
-  if (axes)
-    if (auto found = finishes(c, outcome.trace, *axes)) return {*found};
-  if (result(c).free) return {};
-  return one_of(carries_reshard(c, outcome));
+  const auto of_sums = [&] { return axes ? finishes(c, outcome.trace, *axes) : std::nullopt; };
+  if (result(c).free) return one_of(of_sums());
+  auto found = carries_reshard(c, outcome);
+  if (!found) return {};
+  const auto sums = of_sums();
+  return one_of(sums ? sums : found);
 }
 
-// After how many steps the operands may be multiplied: before the first sum, or where it finishes an operand,
-// and the next does, before a later one.
+// After how many steps the operands may be multiplied: any. What is wrong is said of the first: before the
+// first sum, or where it finishes an operand, and the next does, before a later one.
 std::vector<std::size_t> multiplied_after(const Case& c, const Trace& trace) {
   const auto of_operands = [&](AxisId axis) {
     return std::ranges::any_of(c.op.operands, [&](const Spec& s) { return contains(s.unfinished, axis); });
   };
   std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
+  bool finishing = true;
+  for (std::size_t i = 0; i < trace.size() && finishing; ++i) {
     if (!reduces(trace[i])) continue;
     all.push_back(i);
-    const std::vector<AxisId> axes = joined_axes(c.mesh, {&trace[i], 1});
-    if (!std::ranges::all_of(axes, of_operands)) return all;
+    finishing = std::ranges::all_of(joined_axes(c.mesh, {&trace[i], 1}), of_operands);
   }
-  all.push_back(trace.size());
+  for (std::size_t i = trace.size() + 1; i-- > 0;)
+    if (std::ranges::count(all, i) == 0) all.push_back(i);
   return all;
 }
 
@@ -278,31 +179,47 @@ std::optional<Fact> finishes_product(const Case& c, const Einsum& e, const Outco
   if (!axes || !made) return std::nullopt;
   Case reshard = c;
   reshard.op = {Reshard{}, {*made}, {at.result}};
-  return finishes(reshard, sums.empty() ? outcome.trace : Trace(sums.begin(), sums.end()), *axes);
+  return finishes(reshard, Trace(sums.begin(), sums.end()), *axes);
 }
 
-// What is wrong with a product is said of its terms, where they are not those that are due.
-std::optional<Fact> product_fact(const Case& c, const Einsum& e, const Outcome& outcome, const Layouts& at) {
-  if (auto found = contradicts(c, e, at)) return found;
+// Whether the first steps take the operands to where they meet, asked once of each number of them.
+using Meets = std::function<std::optional<Fact>(std::size_t before)>;
+
+// What is wrong with a product is said of its terms or sums, where it is these.
+std::optional<Fact> product_fact(const Case& c, const Outcome& outcome, const Layouts& at,
+                                 const Meets& meets) {
+  const auto& e = std::get<Einsum>(c.op.kind);
   const auto axes = summed(c, std::span(outcome.trace).subspan(at.before));
-  auto found = finishes_product(c, e, outcome, at);
-  if (!found) found = axes ? carries_product(c, outcome, at) : executes(c, outcome, at);
-  if (!found || found->status != Status::wrong || !axes || !at.result.unfinished.empty()) return found;
+  auto found = axes ? carries_product(c, outcome, at) : makes_product(c, outcome, at);
+  if (!found) found = meets(at.before);
+  if (!found) return found;
+  if (auto of_sums = finishes_product(c, e, outcome, at)) found = of_sums;
+  if (found->status != Status::wrong || !axes || !at.result.unfinished.empty()) return found;
   auto of_terms = computes(c, e, at, *axes);
   return of_terms ? of_terms : found;
 }
 
 // A product whose result is asked as its plan says that it lies.
-std::vector<Fact> product_facts(const Case& c, const Outcome& outcome, Layouts at) {
+std::vector<Fact> product_facts(const Case& c, const Outcome& outcome, Layouts at, const Meets& meets) {
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   std::optional<Fact> first;
   for (const std::size_t before : multiplied_after(c, outcome.trace)) {
     at.before = before;
-    const auto found = product_fact(c, std::get<Einsum>(c.op.kind), outcome, at);
+    const auto found = product_fact(c, outcome, at, meets);
     if (!found) return {};
     if (!first) first = found;
   }
   return one_of(first);
+}
+
+// Operands that cannot be multiplied so: that hold other pieces of one letter on some device, or of which
+// only the largest of the parts is a factor.
+std::optional<Fact> never_multiplied(const Case& c, const Layouts& at) {
+  for (std::size_t i = 0; i < at.operands.size(); ++i)
+    if (at.operands[i].reduction != Reduce::sum && parts(c.mesh, at.operands[i]) > 1)
+      return not_the_case(fmt::format("operand {} is multiplied before the {} of its parts is taken", i,
+                                      name(at.operands[i].reduction)));
+  return contradicts(c, std::get<Einsum>(c.op.kind), at);
 }
 
 // What a result leaves unfinished after its sums is what the case leaves so.
@@ -340,7 +257,15 @@ std::vector<Fact> to_its_layout_and_on(const Case& c, const Outcome& outcome, co
       { c.op.chain.begin() + (there ? 1 : 0), c.op.chain.end()}
   };
   const std::size_t steps = outcome.trace.size();
-  const auto made = [&](std::size_t n) { return product_facts(product, some_steps(outcome, 0, n), at); };
+  std::map<std::size_t, std::optional<Fact>> met;
+  const Meets meets = [&](std::size_t before) {
+    const auto [known, added] = met.try_emplace(before);
+    if (added) known->second = operands_meet(c, some_steps(outcome, 0, before), at);
+    return known->second;
+  };
+  const auto made = [&](std::size_t n) {
+    return product_facts(product, some_steps(outcome, 0, n), at, meets);
+  };
   const auto reached = [&](std::size_t n) { return reshard_facts(rest, some_steps(outcome, n, steps)); };
   std::vector<Fact> doubts, wrong;
   for (std::size_t n = steps + 1; n-- > 0;) {
@@ -369,8 +294,7 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
   std::string error;
   const auto at = layouts_of(c, outcome.plan, error);
   if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
-  if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
-    return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
+  if (auto found = never_multiplied(c, *at)) return {*found};
   if (auto found = left_unfinished(c, at->result)) return {*found};
   return to_its_layout_and_on(c, outcome, *at);
 }

@@ -117,14 +117,20 @@ std::optional<Fact> said(const std::optional<std::string>& not_made) {
 std::optional<std::string> chain_not_made(const Case& c, std::size_t at, Steps steps) {
   const Spec& from = at == 0 ? c.op.operands[0] : c.op.chain[at - 1];
   const std::size_t last = c.op.chain.size();
-  std::optional<std::string> why = not_made(execution(c, from, c.op.chain[last - 1]), steps);
+  std::optional<std::string> why = lacks(transit(c, from, c.op.chain[last - 1]), steps);
   for (std::size_t next = at + 1; next < last && why && !why->empty(); ++next)
     for (std::size_t n = 0; n <= steps.size() && why && !why->empty(); ++n) {
-      const auto leg = not_made(execution(c, from, c.op.chain[next - 1]), steps.first(n));
-      if (!leg) return std::nullopt;
-      if (leg->empty() && chain_not_made(c, next, steps.subspan(n)) == "") return "";
+      const auto there = lacks(transit(c, from, c.op.chain[next - 1]), steps.first(n));
+      if (!there) return std::nullopt;
+      if (there->empty() && chain_not_made(c, next, steps.subspan(n)) == "") return "";
     }
   return why;
+}
+
+// Zeros, wherever they are made.
+bool adds_nothing(const Case& c) {
+  const Spec& lhs = c.op.operands[0];
+  return std::ranges::any_of(contracted_dims(c.op, 0), [&](int d) { return lhs.dims[d].size == 0; });
 }
 
 }  // namespace
@@ -139,34 +145,37 @@ std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
   if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
     if (auto found = sums_too_little(c, result(c), outcome.trace)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
-  return said(chain_not_made(c, 0, outcome.trace));
+  if (auto found = said(chain_not_made(c, 0, outcome.trace))) return found;
+  return said(brings_too_little(c, outcome.trace));
 }
 
 std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const Layouts& at) {
   const std::optional<Spec> made = product_spec(c, std::get<Einsum>(c.op.kind), at);
-  if (!made) return executes(c, outcome, at);
+  if (!made) return makes_product(c, outcome, at);
   if (auto found = sums_too_early(c, outcome, at)) return found;
   const Case from_there = between(c, *made, result(c));
   const std::int64_t needed = fewest(from_there) + needed_to_meet(c, at);
   if (auto found = moves_too_little(c, outcome, needed)) return found;
-  const Steps all = outcome.trace, before = all.first(at.before), sums = all.subspan(at.before);
-  const Steps after = sums.empty() ? all : sums;
+  const Steps all = outcome.trace, before = all.first(at.before), after = all.subspan(at.before);
   for (std::size_t i = 0; i < at.operands.size(); ++i)
     if (auto found = one_device_lacks(between(c, c.op.operands[i], at.operands[i]), before)) {
       found->text += fmt::format(" (of operand {}, before it is multiplied)", i);
       return found;
     }
   if (auto found = one_device_lacks(from_there, after)) return found;
-  if (auto found = sums_too_little(c, result(c), sums)) return found;
+  if (auto found = sums_too_little(c, result(c), after)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
-  return executes(c, outcome, at);
+  return makes_product(c, outcome, at);
 }
 
-std::optional<Fact> executes(const Case& c, const Outcome& outcome, const Layouts& at) {
-  const Spec& lhs = c.op.operands[0];
-  if (std::ranges::any_of(contracted_dims(c.op, 0), [&](int d) { return lhs.dims[d].size == 0; }))
-    return std::nullopt;  // zeros, wherever they are made
-  return said(product_not_made(c, at, outcome.trace));
+std::optional<Fact> makes_product(const Case& c, const Outcome& outcome, const Layouts& at) {
+  if (adds_nothing(c)) return std::nullopt;
+  return said(product_not_made(c, at, Steps(outcome.trace).subspan(at.before)));
+}
+
+std::optional<Fact> operands_meet(const Case& c, const Outcome& outcome, const Layouts& at) {
+  if (adds_nothing(c)) return std::nullopt;
+  return said(operands_not_met(c, at, outcome.trace));
 }
 
 }  // namespace plumb

@@ -18,7 +18,9 @@ Fact not_the_case(const std::string& why);  // `wrong`, of a plan
 std::optional<Fact> carries_reshard(const Case&, const Outcome&);
 std::optional<Fact> carries_product(const Case&, const Outcome&, const Layouts&);
 
-// The same of a product by execution alone (multiplied.h).
-std::optional<Fact> executes(const Case&, const Outcome&, const Layouts&);
+// The same of a product by execution alone, and of its operands on their way to where they meet
+// (multiplied.h).
+std::optional<Fact> makes_product(const Case&, const Outcome&, const Layouts&);
+std::optional<Fact> operands_meet(const Case&, const Outcome& on_the_way, const Layouts&);
 
 }  // namespace plumb

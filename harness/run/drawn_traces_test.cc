@@ -70,7 +70,10 @@ std::string executed(const Case& c, const Trace& trace) {
   std::vector<Spec> operands;
   for (const Spec& operand : c.op.operands) operands.push_back(finished(operand));
   const std::size_t before = std::ranges::find_if(trace, reduces) - trace.begin();
-  return product_not_made(c, {operands, result(c), before}, trace).value_or("too much") + "\n";
+  const auto steps = std::span(trace);
+  const Layouts at{operands, result(c), before};
+  return operands_not_met(c, at, steps.first(before)).value_or("too much") + "\n" +
+         product_not_made(c, at, steps.subspan(before)).value_or("too much") + "\n";
 }
 
 std::string said(const Case& c, const Outcome& o) {

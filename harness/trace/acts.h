@@ -14,6 +14,7 @@ struct Act {
   std::vector<char> keeps;  // of a permute, for each pair: whether the target keeps its own beside
   bool sums() const;
   bool scatters() const { return one->kind == "reduce-scatter"; }
+  bool exchanges() const { return one->kind == "all-to-all"; }
   bool broadcasts() const { return one->kind == "collective-broadcast"; }
 };
 

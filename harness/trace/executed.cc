@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <set>
 
 #include "harness/trace/acts.h"
 #include "harness/trace/cells.h"
+#include "harness/trace/steps.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -16,8 +18,10 @@ namespace {
 constexpr std::int64_t most_work = std::int64_t{1} << 22;
 constexpr std::int64_t most_readings = 1024;
 
-using Roots = std::vector<std::int64_t>;  // of the broadcasts among the acts, the member that sends; else -1
-using Holding = std::vector<Family>;      // of one cell, by device
+// Of each act what is chosen of it: of a broadcast the member that sends, of a permute 1 where no target
+// keeps its own; -1 where nothing is.
+using Roots = std::vector<std::int64_t>;
+using Holding = std::vector<Family>;  // of one cell, by device
 
 struct Run {
   const Execution& e;
@@ -85,8 +89,8 @@ bool along_what_stays(const Execution& e, const std::vector<std::int64_t>& group
          std::ranges::any_of(group, [&](std::int64_t d) { return at(d) != at(group.front()); });
 }
 
-// What one act makes of a cell: `owner` is the member that a scatter leaves it with, of each group; -1 is
-// all.
+// What one act makes of a cell: `owner` is the member that a scatter or an exchange leaves it with, of each
+// group; -1 is all.
 void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
   for (const std::vector<std::int64_t>& group : act.groups) {
     if (std::ranges::all_of(group, [&](std::int64_t d) { return held[d].empty(); })) continue;
@@ -104,11 +108,11 @@ void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
     for (std::int64_t i = 0; i < std::ssize(group); ++i)
       if (!act.broadcasts() || owner < 0 || i == owner % std::ssize(group))
         run.table.join(all, held[group[i]]);
-    for (std::int64_t d : group)
+    for (std::int64_t i = 0; i < std::ssize(group); ++i)
       if (act.broadcasts())
-        run.table.join(held[d], all);
+        run.table.join(held[group[i]], all);
       else
-        held[d] = all;
+        held[group[i]] = act.exchanges() && owner >= 0 && owner != i ? Family{} : all;
   }
   if (act.one->pairs.empty()) return;
   const Holding before = held;
@@ -147,22 +151,33 @@ std::vector<Holding> most_held(Run& run, const Roots& roots) {
   for (std::size_t t = 0; t < run.acts.size(); ++t) {
     Act& act = run.acts[t];
     for (std::size_t i = 0; i < act.keeps.size(); ++i)
-      act.keeps[i] =
-          act.one->pairs[i].first == act.one->pairs[i].second || brought(run, t, act.one->pairs[i], held);
+      act.keeps[i] = act.one->pairs[i].first == act.one->pairs[i].second ||
+                     (roots[t] != 1 && brought(run, t, act.one->pairs[i], held));
     for (Holding& of_cell : held) advance(run, act, roots[t], of_cell);
   }
   return held;
 }
 
-// Whether some owners of the scatters from act t on make the cell.
+bool sums_from(const std::vector<Act>& acts, std::size_t t) {
+  return std::any_of(acts.begin() + static_cast<std::ptrdiff_t>(t), acts.end(), std::mem_fn(&Act::sums));
+}
+
+// Whether a cell is left with one member of a group: by a scatter, or by an exchange before a sum, which
+// would add up twice what two have.
+bool leaves_to_one(const Run& run, std::size_t t) {
+  return run.acts[t].scatters() || (run.acts[t].exchanges() && sums_from(run.acts, t));
+}
+
+// Whether some owners of these from act t on make the cell.
 bool some_owners_make(Run& run, std::size_t cell, std::size_t t, const Roots& roots, Holding held) {
-  for (; t < run.acts.size() && !run.acts[t].scatters(); ++t) advance(run, run.acts[t], roots[t], held);
+  for (; t < run.acts.size() && !leaves_to_one(run, t); ++t) advance(run, run.acts[t], roots[t], held);
   if (t == run.acts.size()) return is_made(run, cell, held);
   std::set<std::int64_t> owners;
   for (const auto& group : run.acts[t].groups)
     for (std::int64_t i = 0; i < std::ssize(group); ++i)
       if (run.relevant(t + 1, group[i], cell)) owners.insert(i);
   if (owners.empty()) owners.insert(0);  // nobody needs it: whoever has it
+  if (run.acts[t].exchanges()) owners.insert(-1);
   return std::ranges::any_of(owners, [&](std::int64_t owner) {
     Holding next = held;
     advance(run, run.acts[t], owner, next);
@@ -178,12 +193,13 @@ std::string text_of(const Slice& box) {
 
 std::string unmade(Run& run, const Roots& roots) {
   const std::vector<Holding> held = most_held(run, roots);
-  const bool scatters = std::ranges::any_of(run.acts, &Act::scatters);
+  bool by_owners = false;
+  for (std::size_t t = 0; t < run.acts.size(); ++t) by_owners |= leaves_to_one(run, t);
   for (std::size_t cell = 0; cell < held.size(); ++cell) {
     const auto& needers = run.cells.needers[cell];
     if (needers.empty()) continue;
-    if (is_made(run, cell, held[cell]) &&
-        (!scatters || some_owners_make(run, cell, 0, roots, run.beginning(cell))))
+    if (by_owners ? some_owners_make(run, cell, 0, roots, run.beginning(cell))
+                  : is_made(run, cell, held[cell]))
       continue;
     const auto lacks = std::ranges::find_if(
         needers, [&](std::int64_t d) { return !run.table.makes(held[cell][d], run.whole); });
@@ -195,7 +211,6 @@ std::string unmade(Run& run, const Roots& roots) {
 }
 
 void add(Bits& bits, std::int64_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
-
 // The devices that can have anything of a cell after act t.
 Bits holders(const Run& run, std::size_t t, std::size_t cell) {
   const auto n = static_cast<std::int64_t>(run.e.from.size());
@@ -277,33 +292,53 @@ std::string sums_too_few(const Run& run) {
   return "";
 }
 
-std::int64_t members(const Act& act) {
+// How many readings an act has, of each cell the same; 1 is one that needs no choice.
+std::int64_t choices(const std::vector<Act>& acts, std::size_t t) {
+  if (!acts[t].broadcasts()) return acts[t].one->kind == "collective-permute" && sums_from(acts, t) ? 2 : 1;
   std::int64_t most = 1;
-  for (const auto& group : act.groups) most = std::max<std::int64_t>(most, std::ssize(group));
+  for (const auto& group : acts[t].groups) most = std::max<std::int64_t>(most, std::ssize(group));
   return most;
 }
 
-// The first choice of a sender for each broadcast; none where there are too many choices to try: everyone
+// The first choice for each act that has one; none where there are too many to try: of a broadcast everyone
 // then has what any member had.
-Roots first_senders(const std::vector<Act>& acts) {
+Roots first_choices(const std::vector<Act>& acts) {
   Roots roots(acts.size(), -1);
   std::int64_t readings = 1;
   for (std::size_t t = 0; t < acts.size(); ++t) {
-    if (!acts[t].broadcasts()) continue;
-    if (readings > most_readings / members(acts[t])) return Roots(acts.size(), -1);
-    readings *= members(acts[t]), roots[t] = 0;
+    const std::int64_t n = choices(acts, t);
+    if (n == 1 && !acts[t].broadcasts()) continue;
+    if (readings > most_readings / n) return Roots(acts.size(), -1);
+    readings *= n, roots[t] = 0;
   }
   return roots;
 }
 
-// The next choice of a sender for each broadcast, the first of them turning fastest; false after the last.
+// The next choices, the first act's turning fastest; false after the last.
 bool next(const std::vector<Act>& acts, Roots& roots) {
   for (std::size_t t = 0; t < acts.size(); ++t) {
     if (roots[t] < 0) continue;
-    if (++roots[t] < members(acts[t])) return true;
+    if (++roots[t] < choices(acts, t)) return true;
     roots[t] = 0;
   }
   return false;
+}
+
+// Nothing where there is too much to execute.
+std::optional<Run> run_of(const Execution& e, const std::vector<Act>& acts) {
+  const auto n = static_cast<std::int64_t>(e.from.size());
+  if (n > most_work / n || e.atoms > most_work / n) return std::nullopt;
+  std::vector<Slice> begins, ends;
+  for (std::int64_t d = 0; d < n; ++d)
+    begins.push_back(e.from[d].slice), ends.push_back(block(e.c.mesh, e.to, e.c.rule, d));
+  std::optional<Cells> cells = cells_of(begins, ends, most_work);
+  if (!cells) return std::nullopt;
+  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts), groups_of_fibres(e)};
+  run.table.idempotent = e.idempotent || e.keeps;
+  run.whole = Atoms((e.atoms + 63) / 64);
+  for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
+  run.table.number(run.whole);
+  return run;
 }
 
 }  // namespace
@@ -328,30 +363,37 @@ Execution execution(const Case& c, const Spec& from, const Spec& to) {
   return e;
 }
 
+bool adds_values(const Execution& e, std::span<const Collective> trace) {
+  const auto exchanges = [](const Collective& one) { return one.kind == "all-to-all"; };
+  if (std::ranges::any_of(trace, exchanges)) return true;  // who has what of it then is not known
+  const std::vector<Act> before = acts_of(e.c.mesh, trace.first(trace.size() - 1));
+  std::optional<Run> run = run_of(e, before);
+  bool nobody = true;  // has anything, where a scatter left with one what all are taken to have
+  if (!run) return true;
+  for (const Holding& of_cell : most_held(*run, first_choices(before)))
+    for (const auto& group : groups_of(e.c.mesh, trace.back())) {
+      const Family* one = nullptr;
+      for (std::int64_t d : group) {
+        if (of_cell[d].empty()) continue;
+        if (one && *one != of_cell[d]) return true;
+        one = &of_cell[d], nobody = false;
+      }
+    }
+  return nobody;
+}
+
 std::optional<std::string> not_made(const Execution& e, std::span<const Collective> trace) {
-  const auto n = static_cast<std::int64_t>(e.from.size());
-  if (n > most_work / n || e.atoms > most_work / n) return std::nullopt;
-  std::vector<Slice> ends;
-  for (std::int64_t d = 0; d < n; ++d) ends.push_back(block(e.c.mesh, e.to, e.c.rule, d));
-  std::vector<Slice> begins;
-  for (const Beginning& b : e.from) begins.push_back(b.slice);
-  std::optional<Cells> cells = cells_of(begins, ends, most_work);
-  if (!cells) return std::nullopt;
-  const std::vector<Act> acts = acts_of(e.c.mesh, trace);
-  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts), groups_of_fibres(e)};
-  run.table.idempotent = e.idempotent || e.keeps;
-  run.whole = Atoms((e.atoms + 63) / 64);
-  for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
-  run.table.number(run.whole);
-  if (std::string why = e.keeps ? "" : sums_too_few(run); !why.empty()) return why;
-  Roots roots = first_senders(acts);
+  std::optional<Run> run = run_of(e, acts_of(e.c.mesh, trace));
+  if (!run) return std::nullopt;
+  if (std::string why = e.keeps ? "" : sums_too_few(*run); !why.empty()) return why;
+  Roots roots = first_choices(run->acts);
   std::string why;
   do {
-    std::string here = unmade(run, roots);
+    std::string here = unmade(*run, roots);
     if (here.empty()) return "";
     if (why.empty()) why = std::move(here);
-  } while (next(acts, roots));
-  if (run.table.gave_up) return std::nullopt;
+  } while (next(run->acts, roots));
+  if (run->table.gave_up) return std::nullopt;
   return why;
 }
 

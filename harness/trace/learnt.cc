@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -57,7 +58,7 @@ struct Heard {
     }
     double bytes = out;
     if (one.kind == "all-gather") bytes = std::min(out, (n - 1) * in);
-    if (one.kind == "all-to-all" && one.in == one.out) bytes = out - out / n;
+    if (one.kind == "all-to-all" && one.in == one.out) bytes = out - std::floor(out / n);  // of few bytes all
     return bytes * static_cast<double>(one.times) / value;
   }
 };
@@ -78,12 +79,21 @@ double learns(const Heard& h, const Group& group, std::int64_t root, std::int64_
   return std::min({most, each, combines(h.one) ? each : values + learnt});
 }
 
-std::vector<Known> beginning(const Case& c) {
+// The parts that are anything.
+std::uint64_t some_parts(const Case& c, const std::vector<std::int64_t>& some) {
+  std::uint64_t all = 0;
+  for (std::int64_t p = 0; p < parts(c.mesh, c.op.operands[0]); ++p)
+    if (some.empty() || std::ranges::count(some, p) > 0) all |= std::uint64_t{1} << p;
+  return all;
+}
+
+std::vector<Known> beginning(const Case& c, std::uint64_t some) {
   const Spec& from = c.op.operands[0];
   std::vector<Known> known;
-  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
-    known.push_back({static_cast<double>(elements(block(c.mesh, from, c.rule, d))), 0,
-                     std::uint64_t{1} << part(c.mesh, from, d)});
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    const std::uint64_t own = std::uint64_t{1} << part(c.mesh, from, d) & some;
+    known.push_back({own ? static_cast<double>(elements(block(c.mesh, from, c.rule, d))) : 0, 0, own});
+  }
   return known;
 }
 
@@ -167,8 +177,8 @@ bool next_roots(std::vector<Heard>& all) {
   return false;
 }
 
-std::string too_little(const Case& c, const std::vector<Heard>& all) {
-  std::vector<Known> known = beginning(c);
+std::string too_little(const Case& c, const std::vector<Heard>& all, std::uint64_t some) {
+  std::vector<Known> known = beginning(c, some);
   for (auto at = all.begin(); at != all.end();) {
     const auto loop = std::find_if_not(at, all.end(), [](const Heard& h) { return h.relays(); });
     const auto end = loop == at ? at + 1 : loop;
@@ -176,13 +186,12 @@ std::string too_little(const Case& c, const std::vector<Heard>& all) {
     for (; at != end; ++at) take(*at, known);
   }
   const Spec &from = c.op.operands[0], &to = result(c);
-  const std::int64_t each = parts(c.mesh, from);
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
     const Slice own = block(c.mesh, from, c.rule, d), due = block(c.mesh, to, c.rule, d);
-    double at_hand = 1;
+    double at_hand = known[d].own > 0 ? 1 : 0;
     for (std::size_t i = 0; i < due.size(); ++i) at_hand *= static_cast<double>(both(own[i], due[i]).size());
     at_hand += known[d].learnt;
-    const double needed = static_cast<double>(elements(due)) * static_cast<double>(each);
+    const double each = terms(some), needed = static_cast<double>(elements(due)) * each;
     if (at_hand < needed)
       return fmt::format("device {} can have learnt at most {:.0f} of the {:.0f} {} of its block", d, at_hand,
                          needed, each > 1 ? "terms" : "elements");
@@ -192,7 +201,7 @@ std::string too_little(const Case& c, const std::vector<Heard>& all) {
 
 }  // namespace
 
-std::string learnt_too_little(const Case& c, const Trace& trace) {
+std::string learnt_too_little(const Case& c, const Trace& trace, const std::vector<std::int64_t>& some) {
   if (!is_reshard(c) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
   const Spec& from = c.op.operands[0];
   if (from.reduction != Reduce::sum || parts(c.mesh, from) > most_parts) return "";
@@ -202,7 +211,7 @@ std::string learnt_too_little(const Case& c, const Trace& trace) {
   choose_roots(*all);
   std::string first;
   do {
-    std::string why = too_little(c, *all);
+    std::string why = too_little(c, *all, some_parts(c, some));
     if (why.empty()) return "";
     if (first.empty()) first = std::move(why);
   } while (next_roots(*all));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "adapters/protocol/outcome.h"
 #include "reference/words/op.h"
@@ -23,6 +24,9 @@ namespace plumb {
 //   send, and another loop         values may go by way of others: each is of all parts that can have come
 //   on x=4: f32[8]+x -> f32[8] by a gather of 8 bytes and then a scatter into 8: each device knows 8 terms,
 //   is brought 6 of single parts, and 2 sums of 4 terms: 22 of 32
-std::string learnt_too_little(const Case&, const Trace&);
+//
+// Where only some of the parts are anything, the numbers of these: the others are zeros, of which nobody
+// knows or needs a term.
+std::string learnt_too_little(const Case&, const Trace&, const std::vector<std::int64_t>& parts = {});
 
 }  // namespace plumb

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "harness/trace/acts.h"
-#include "harness/trace/at_once.h"
 #include "harness/trace/cells.h"
 #include "harness/trace/steps.h"
 #include "reference/words/letters.h"
@@ -18,7 +17,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::size_t most_dealt = 6;  // 3^6 ways to deal them out
+constexpr std::size_t most_dealt = 8;  // 2^8 ways to deal them out
 
 using Steps = std::span<const Collective>;
 using Ranges = std::map<char, Range>;  // of every letter
@@ -33,12 +32,13 @@ Ranges ranges_of(const Case& c, const Einsum& e, const Layouts& at, std::int64_t
   return all;
 }
 
-// The terms, cut wherever a device's begin or end: an atom each.
+// The terms, cut wherever a device's begin or end, of each part of either operand: an atom each.
 struct Terms {
   std::vector<std::pair<char, std::vector<std::int64_t>>> cuts;
-  std::int64_t count = 1;
+  std::int64_t pairs = 1, count = 1;  // of parts
 
-  Terms(const Einsum& e, const std::vector<Ranges>& of) {
+  Terms(const Einsum& e, const std::vector<Ranges>& of, std::int64_t pairs_of_parts)
+      : pairs(pairs_of_parts), count(pairs_of_parts) {
     for (char letter : e.lhs) {
       if (e.out.find(letter) != std::string::npos) continue;
       std::set<std::int64_t> edges;
@@ -48,16 +48,17 @@ struct Terms {
       count *= std::max<std::int64_t>(1, std::ssize(edges) - 1);
     }
   }
-  Atoms of(const Ranges& ranges) const {
-    std::vector<std::int64_t> in{0};
+  Atoms of(const Ranges& ranges, std::int64_t pair) const {
+    std::vector<std::int64_t> in{pair};
+    std::int64_t at = pairs;
     for (const auto& [letter, edges] : cuts) {
       const Range& range = ranges.at(letter);
       const std::int64_t n = std::max<std::int64_t>(1, std::ssize(edges) - 1);
       std::vector<std::int64_t> next;
       for (std::int64_t before : in)
         for (std::int64_t i = 0; i + 1 < std::ssize(edges); ++i)
-          if (range.begin <= edges[i] && edges[i + 1] <= range.end) next.push_back(before * n + i);
-      in = std::move(next);
+          if (range.begin <= edges[i] && edges[i + 1] <= range.end) next.push_back(before + i * at);
+      in = std::move(next), at *= n;
     }
     Atoms all((count + 63) / 64);
     for (std::int64_t i : in) all = united(all, atom(i, count));
@@ -65,22 +66,15 @@ struct Terms {
   }
 };
 
-// Which of the steps before they are multiplied, but for the sends, are dealt to an array: for a send takes
-// anything.
+// Which of the steps, but for the sends, are dealt to the first operand: for a send takes anything.
 using Mask = std::vector<bool>;
 
-Mask none_of(const Mask& lhs, const Mask& rhs) {
-  Mask all(lhs.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = !lhs[i] && !rhs[i];
-  return all;
-}
-bool share(const Mask& lhs, const Mask& rhs) {
-  for (std::size_t i = 0; i < lhs.size(); ++i)
-    if (lhs[i] && rhs[i]) return true;
-  return false;
+Mask others(Mask mask) {
+  mask.flip();
+  return mask;
 }
 
-// Every mask of n steps; or of more than most_dealt those of steps that follow each other.
+// Every mask of n steps; or of more than most_dealt those of steps that follow each other, and of the others.
 std::vector<Mask> masks(std::size_t n) {
   std::vector<Mask> all;
   if (n <= most_dealt) {
@@ -90,37 +84,26 @@ std::vector<Mask> masks(std::size_t n) {
     }
     return all;
   }
-  all.emplace_back(n);
   for (std::size_t begin = 0; begin < n; ++begin)
-    for (std::size_t end = begin + 1; end <= n; ++end) {
-      Mask& mask = all.emplace_back(n);
+    for (std::size_t end = begin; end <= n; ++end) {
+      Mask mask(n);
       std::fill(mask.begin() + static_cast<std::ptrdiff_t>(begin),
                 mask.begin() + static_cast<std::ptrdiff_t>(end), true);
+      all.push_back(others(mask)), all.push_back(std::move(mask));
     }
   return all;
 }
 
-// The steps of a mask, the sends or not, and those after, where they are the array's own.
-struct Deal {
-  Mask mask;
-  bool sends = true, rest = false;
-};
-Trace dealt(Steps steps, std::size_t before, const Deal& deal) {
+// The steps of a mask, and the sends or not.
+Trace dealt(Steps steps, const Mask& mask, bool sends) {
   Trace some;
   std::size_t bit = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool send = i < before && steps[i].kind == "send";
-    if (i >= before ? deal.rest : send ? deal.sends : deal.mask[bit]) some.push_back(steps[i]);
-    bit += i < before && !send;
+  for (const Collective& step : steps) {
+    const bool send = step.kind == "send";
+    if (send ? sends : mask[bit]) some.push_back(step);
+    bit += !send;
   }
   return some;
-}
-
-// An operand's way to where it is multiplied.
-Case way(const Case& c, const Spec& from, const Spec& to) {
-  Case reshard = c;
-  reshard.op = {Reshard{}, {from}, {to}};
-  return reshard;
 }
 
 }  // namespace
@@ -128,12 +111,14 @@ Case way(const Case& c, const Spec& from, const Spec& to) {
 Execution multiplied(const Case& c, const Einsum& e, const Layouts& at) {
   std::vector<Ranges> all;
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) all.push_back(ranges_of(c, e, at, d));
-  const Terms terms(e, all);
+  const std::int64_t of_rhs = parts(c.mesh, at.operands[1]);
+  const Terms terms(e, all, parts(c.mesh, at.operands[0]) * of_rhs);
   Execution made{c, {}, terms.count, result(c), ends(product_spec(c, e, at).value_or(Spec{}), result(c))};
-  for (const Ranges& ranges : all) {
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
     Slice slice;
-    for (char letter : e.out) slice.push_back(ranges.at(letter));
-    made.from.push_back({std::move(slice), terms.of(ranges)});
+    for (char letter : e.out) slice.push_back(all[d].at(letter));
+    const std::int64_t pair = part(c.mesh, at.operands[0], d) * of_rhs + part(c.mesh, at.operands[1], d);
+    made.from.push_back({std::move(slice), terms.of(all[d], pair)});
   }
   return made;
 }
@@ -152,53 +137,56 @@ std::optional<Spec> product_spec(const Case& c, const Einsum& e, const Layouts& 
       if (!stays) made.unfinished.push_back(axis);
     }
   }
+  for (const Spec& operand : at.operands)
+    for (AxisId axis : operand.unfinished) {
+      if (contains(named, axis)) return std::nullopt;
+      named.push_back(axis), made.unfinished.push_back(axis);
+      if (contains(operand.averaged, axis)) made.averaged.push_back(axis);
+    }
   for (char letter : e.out) made.dims.push_back(dims[letter]);
   return made;
 }
 
-std::optional<std::string> product_not_made(const Case& c, const Layouts& at, Steps all) {
-  const std::size_t before = at.before;
+std::optional<std::string> operands_not_met(const Case& c, const Layouts& at, Steps steps) {
   const auto moves = static_cast<std::size_t>(
-      std::ranges::count_if(all.first(before), [](const auto& s) { return s.kind != "send"; }));
-  Execution of[] = {execution(c, c.op.operands[0], at.operands[0]),
-                    execution(c, c.op.operands[1], at.operands[1]),
-                    multiplied(c, std::get<Einsum>(c.op.kind), at)};
-  const Case ways[] = {way(c, c.op.operands[0], at.operands[0]), way(c, c.op.operands[1], at.operands[1])};
-  const char* const whose[] = {"of operand 0, ", "of operand 1, ", ""};
-  std::map<Mask, std::optional<std::string>> known[3];
-  const auto lacks_by = [&](int i, const Deal& deal) {
-    const Trace some = dealt(all, before, deal);
-    auto lacks = not_made(of[i], some);
-    if (lacks == "" && i < 2) lacks = brought_too_little(ways[i], some);
-    return lacks;
-  };
-  const auto why = [&](int i, const Mask& mask) {  // an array may have had no part in the sends
+      std::ranges::count_if(steps, [](const auto& step) { return step.kind != "send"; }));
+  Transit of[] = {transit(c, c.op.operands[0], at.operands[0]), transit(c, c.op.operands[1], at.operands[1])};
+  std::map<Mask, std::optional<std::string>> known[2];
+  const auto why = [&](int i, const Mask& mask) {  // an operand may have had no part in the sends
     const auto [found, added] = known[i].try_emplace(mask);
-    if (added) found->second = lacks_by(i, {mask, false, i == 2});
-    if (added && found->second != "" && moves < before) found->second = lacks_by(i, {mask, true, i == 2});
+    if (added) found->second = lacks(of[i], dealt(steps, mask, false));
+    if (added && found->second != "" && moves < steps.size())
+      found->second = lacks(of[i], dealt(steps, mask, true));
     return found->second;
   };
-  const Mask nothing(moves), every(moves, true);
-  const std::vector<Mask> tried = masks(moves);
-  for (const Mask& lhs : tried)
-    for (auto rhs = tried.begin(); rhs != tried.end() && why(0, lhs) == ""; ++rhs)
-      if (!share(lhs, *rhs) && why(1, *rhs) == "" && why(2, none_of(lhs, *rhs)) == "") return "";
-  if (moves > most_dealt) {
-    if (std::ranges::all_of(std::array{0, 1, 2}, [&](int i) { return why(i, every) == ""; })) return "";
-    for (int i : {0, 1, 2}) {  // what forgets nothing, and adds what it likes, has the more for more steps
-      of[i].keeps = true;
-      const auto lacks = lacks_by(i, {every, true, i == 2});
-      if (lacks != "") return lacks ? whose[i] + *lacks : lacks;
+  for (const Mask& mask : masks(moves))
+    if (why(0, mask) == "" && why(1, others(mask)) == "") return "";
+  const std::string whose[] = {"of operand 0, ", "of operand 1, "};
+  for (int i : {0, 1}) {
+    if (moves > most_dealt) {  // what forgets nothing, and adds what it likes, has the more for more steps
+      of[i].e.keeps = true;
+      if (const auto never = not_made(of[i].e, steps); never != "") return never ? whose[i] + *never : never;
+      continue;
     }
-    return std::nullopt;
-  }
-  for (int i : {0, 1, 2}) {
-    const auto alone = why(i, nothing), lacks = why(i, every);
+    const auto all = why(i, Mask(moves, true));
+    if (!all || !why(i, Mask(moves))) return std::nullopt;  // nobody can say
     const auto some = [](const auto& one) { return one.second == ""; };
-    if (!alone || !lacks) return std::nullopt;  // nobody can say
-    if (std::ranges::none_of(known[i], some)) return whose[i] + *lacks;
+    if (std::ranges::none_of(known[i], some)) return whose[i] + *all;
   }
-  return "its collectives cannot be dealt out to both operands and the result";
+  if (moves > most_dealt) return std::nullopt;
+  return "its collectives cannot be dealt out to both operands";
+}
+
+std::optional<std::string> product_not_made(const Case& c, const Layouts& at, Steps steps) {
+  const auto& e = std::get<Einsum>(c.op.kind);
+  Transit made{multiplied(c, e, at), {}};
+  if (const auto lies = product_spec(c, e, at)) made.reshard = transit(c, *lies, result(c)).reshard;
+  if (made.reshard)
+    for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+      if (!disjoint(made.e.from[d].atoms, made.e.from[d].atoms))
+        made.parts.push_back(part(c.mesh, made.reshard->op.operands[0], d));
+  if (std::ssize(made.parts) == devices(c.mesh)) made.parts.clear();  // all of them
+  return lacks(made, steps);
 }
 
 namespace {

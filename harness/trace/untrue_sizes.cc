@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "adapters/protocol/vocabulary.h"
 #include "harness/trace/steps.h"
@@ -14,19 +13,6 @@
 
 namespace plumb {
 namespace {
-
-// The most elements that an array has when its dimensions are cut over n devices, each into equal pieces: of
-// one over m that is a multiple of m. Of 5 x 19 over 4 the most of 8 x 19, 5 x 20 and 6 x 20.
-double most_padded(std::span<const Dim> dims, std::int64_t n) {
-  if (dims.empty()) return 1;
-  double most = 0;
-  for (std::int64_t m = 1; m <= n; ++m)
-    if (n % m == 0) {
-      const std::int64_t padded = std::max<std::int64_t>(1, (dims[0].size + m - 1) / m) * m;
-      most = std::max(most, static_cast<double>(padded) * most_padded(dims.subspan(1), n / m));
-    }
-  return most;
-}
 
 // In how many parts the terms of a product are, or its operands.
 std::int64_t parts_of_terms(const Case& c) {
@@ -155,6 +141,17 @@ std::string gathers_one(const Case& c, const Trace& trace) {
 }
 
 }  // namespace
+
+double most_padded(std::span<const Dim> dims, std::int64_t n) {
+  if (dims.empty()) return 1;
+  double most = 0;
+  for (std::int64_t m = 1; m <= n; ++m)
+    if (n % m == 0) {
+      const std::int64_t padded = std::max<std::int64_t>(1, (dims[0].size + m - 1) / m) * m;
+      most = std::max(most, static_cast<double>(padded) * most_padded(dims.subspan(1), n / m));
+    }
+  return most;
+}
 
 std::vector<const Spec*> arrays(const Case& c) {
   std::vector<const Spec*> all;
