@@ -4,13 +4,16 @@
 #include <cmath>
 
 #include "reference/hlo/prove/draw.h"
+#include "reference/hlo/prove/prints.h"
 #include "reference/hlo/prove/ways.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
 namespace {
 
+// Of a sign that is zero.
 bool asks_which_is_larger(const Computation& c, const Instruction& i) {
+  if (i.opcode == Opcode::sign) return is_real(i.shape.type);
   if (i.opcode != Opcode::compare || i.operands[0] == i.operands[1]) return false;
   const auto direction = get<std::string>(i, Key::direction);
   return is_real(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type) && direction != "EQ" &&
@@ -51,14 +54,16 @@ std::set<const Instruction*> of_floats(const Module& module) {
 // Calls f(left, right, place) of all places of a comparison.
 template <typename F>
 void each_place(const std::vector<Value<Twin>>& operands, F f) {
-  const Array<Twin>&a = *operands[0].array, &b = *operands[1].array;
+  static const Array<Twin> kZero{Type::f32, {}, 1, {}, {Twin{}}, {}};
+  const bool of_zero = operands.size() == 1;
+  const Array<Twin>&a = *operands[0].array, &b = of_zero ? kZero : *operands[1].array;
   const std::int64_t size = count(a.dims);
   const auto& holders = a.lanes > 1 ? a.holders : b.holders;
   const std::int64_t lanes = std::max(a.lanes, b.lanes), devices = holders ? std::ssize(*holders) : lanes;
   for (std::int64_t device = 0; device < devices; ++device) {
     const Twin* left = a.reals.data() + begin_on(a, device, size);
     const Twin* right = b.reals.data() + begin_on(b, device, size);
-    for (std::int64_t n = 0; n < size; ++n) f(left[n], right[n], device * size + n);
+    for (std::int64_t n = 0; n < size; ++n) f(left[n], right[of_zero ? 0 : n], device * size + n);
   }
 }
 
@@ -215,6 +220,27 @@ struct Motion {
     return std::nullopt;
   }
 
+  // Whether what is decided reaches a result: nothing else can be another value, for what is drawn has
+  // another real and the same residue.
+  bool is_seen(const Straddle& pair) const {
+    std::vector<std::uint64_t> prints;
+    for (const std::vector<Bounds>& bounds : pair.draws) {
+      if (--what.runs < 0) return false;
+      Pairs pairs{seed};
+      Machine<Pairs> machine{what.module, pairs, what.module.partitions, {}, nullptr, what.pulse};
+      std::uint64_t all = 0;
+      try {
+        for (const Value<Twin>& result :
+             results_of(evaluate(machine, entry(what.module), drawn(what.module, bounds, seed), {})))
+          all = mixed(all + print_of(*result.array, what.module.partitions));
+      } catch (const Disagreement&) {
+        return false;
+      }
+      prints.push_back(all);
+    }
+    return prints[0] != prints[1];
+  }
+
   std::optional<Straddle> from(const Far& start, double t) const {
     const std::optional<Far> other = run(t, &start.place);
     if (!other || other->off == 0 || (other->off < 0) == (start.off < 0)) return std::nullopt;
@@ -263,6 +289,12 @@ std::optional<Straddle> by_nothing(const Motion& motion, const Far& start) {
 std::optional<Straddle> straddle(const Approach& what) {
   constexpr int kFirst = 4, kToward = 4;
   std::vector<std::pair<Motion, Far>> starts;
+  std::optional<Straddle> unseen;  // the first that no result shows
+  const auto shows = [&](const Motion& motion, std::optional<Straddle> found) -> std::optional<Straddle> {
+    if (!found || motion.is_seen(*found)) return found;
+    if (!unseen) unseen = std::move(found);
+    return std::nullopt;
+  };
   std::uint64_t seed = what.seed;
   for (int n = 0; n < kFirst; ++n, ++seed) {
     seed = without_zeros(seed);
@@ -272,9 +304,9 @@ std::optional<Straddle> straddle(const Approach& what) {
       if (start && motion.unit == 0) motion.unit = start->largest, start = motion.run(0, &start->place);
       if (!start || start->off == 0) continue;
       if (start->is_of_zero && !what.at->shape.dims.empty())
-        if (auto found = by_nothing(motion, *start)) return found;
+        if (auto found = shows(motion, by_nothing(motion, *start))) return found;
       if (start->is_of_one_sign)
-        if (auto found = motion.by_size(*start)) return found;
+        if (auto found = shows(motion, motion.by_size(*start))) return found;
       starts.push_back({motion, *start});
     }
   }
@@ -282,9 +314,10 @@ std::optional<Straddle> straddle(const Approach& what) {
     std::uint64_t other = motion.seed;
     for (int m = 0; motion.sign > 0 && m < kToward; ++m) {
       motion.toward = other = without_zeros(other + 1);
-      if (auto found = motion.from(start, 1)) return found;
+      if (auto found = shows(motion, motion.from(start, 1))) return found;
     }
   }
+  if (unseen) return unseen;
   for (auto& [motion, start] : starts)
     if (motion.toward.reset(); start.is_of_zero)
       if (auto found = by_nothing(motion, start)) return found;

@@ -105,6 +105,24 @@ TEST(Near, AnotherLimitIsRefuted) {
   }
 }
 
+// Where another condition masks it draws are sought in which that holds.
+TEST(Near, WhatAnotherConditionMasks) {
+  const Edits masked = {
+      {"  %decides = pred[8] broadcast(%decided)",
+       "  %other = pred[] compare(%w, %zero), direction=LT\n  %both = pred[] and(%decided, %other)\n"
+       "  %decides = pred[8] broadcast(%both)"}
+  };
+  for (const Computed& c : kComputed) {
+    const auto module = [&](const Module& one) { return parse(with(print(one), masked), "m.txt"); };
+    const Module whole = module(whole_of(c)), right = module(each_of(c, kTold)),
+                 wrong = module(each_of(c, "copy(%part)"));
+    for (const std::uint64_t seed : kSeeds) {
+      EXPECT_EQ(prove({whole, wrong, nullptr}, {seed}).finding, Finding::refuted) << c.how << " " << seed;
+      EXPECT_EQ(prove({whole, right, nullptr}, {seed}).finding, Finding::proven) << c.how << " " << seed;
+    }
+  }
+}
+
 // Without residues, on other data.
 TEST(Near, ADroppedSumDoesHarm) {
   for (const Computed& c : kComputed) {

@@ -152,21 +152,41 @@ std::vector<const Instruction*> never_near(const Trial& trial, double within) {
 // In so many runs of BEFORE that are not judged.
 constexpr int kMostRuns = 64;
 
+// Where a reduction that keeps one of many only decides the one that is kept stands elsewhere in another
+// draw.
+int straddles_of(const Trial& trial) {
+  constexpr int kPlaces = 4;
+  const auto keeps = [](const auto& one) { return one.second.by != Opcode::add; };
+  return std::ranges::any_of(trial.shared_out, keeps) ? kPlaces : 1;
+}
+
+// Judges both draws of a pair; what they say where one is not proven.
+std::optional<Proof> wrong_side(Trial& trial, const Proof& proof, const Straddle& pair) {
+  for (const std::vector<Bounds>& bounds : pair.draws) {
+    Proof one = blank_draw(trial, proof.draws, pair.seed);
+    one.directed = true, one.bounds = bounds;
+    std::optional<Proof> found = judged_draw(trial, one, false);
+    if (!found) continue;
+    if (found->finding == Finding::refuted) return found;
+    if (found->finding == Finding::unsettled) return shown_by_more(trial, *std::move(found), pair.seed + 1);
+  }
+  return std::nullopt;
+}
+
 // For these, two draws each, one on either side.
 Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
+  constexpr std::uint64_t kApart = 16;  // seeds
   int runs = kMostRuns, judged = 0;
   for (const Instruction* at : never_near(trial, kNearest)) {
-    if (trial.near.at(at).farther() <= kNearest || runs <= 0 || judged >= kJudged) continue;
-    const auto pair = straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at).largest, seed,
-                                telling(trial, proof, false), runs});
-    if (!pair) continue;
-    for (const std::vector<Bounds>& bounds : pair->draws) {
-      Proof one = blank_draw(trial, proof.draws, pair->seed);
-      one.directed = true, one.bounds = bounds, ++judged;
-      std::optional<Proof> found = judged_draw(trial, one, false);
-      if (!found) continue;
-      if (found->finding == Finding::refuted) return *std::move(found);
-      if (found->finding == Finding::unsettled) return shown_by_more(trial, *std::move(found), seed);
+    const int most = at->shape.dims.empty() ? straddles_of(trial) : 1;
+    for (int n = 0; n < most && runs > 0 && judged < kJudged; ++n) {
+      if (n == 0 && trial.near.at(at).farther() <= kNearest) break;
+      const auto pair =
+          straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at).largest,
+                    seed + kApart * static_cast<std::uint64_t>(n), telling(trial, proof, false), runs});
+      if (!pair) break;
+      judged += 2;
+      if (std::optional<Proof> wrong = wrong_side(trial, proof, *pair)) return *std::move(wrong);
     }
   }
   return proof;
