@@ -287,7 +287,7 @@ std::optional<Straddle> by_nothing(const Motion& motion, const Far& start) {
 }  // namespace
 
 std::optional<Straddle> straddle(const Approach& what) {
-  constexpr int kFirst = 4, kToward = 4;
+  constexpr int kFirst = 8, kToward = 4;
   std::vector<std::pair<Motion, Far>> starts;
   std::optional<Straddle> unseen;  // the first that no result shows
   const auto shows = [&](const Motion& motion, std::optional<Straddle> found) -> std::optional<Straddle> {
