@@ -87,6 +87,20 @@ TEST(PlanMeets, EachSumIsOfWhatNeedsOne) {
     expect_meets({line, plan, trace, says});
 }
 
+// What a send brought is not known: parts may still have to be added up.
+TEST(PlanMeets, ASumAfterASendMayBeNeeded) {
+  Collective moves = one_step("send", "x", 96, 56), on = one_step("send", "x", 80, 96);
+  moves.moved = 168, on.axes = {"x", "y"}, on.moved = 480;
+  Collective sum = one_step("reduce-scatter", "x", 144, 80);
+  sum.moved = 288;
+  expect_meets({
+      "on x=2,y=3: einsum bKn,zKn->nzb f8e5m2[7@x,2,12] f32[3,2@y,12]+x -> f8e4m3[12@y,3,7] nested",
+      {{"f8e5m2[7,2,12@y]", "f32[3,2,12@y]"}, "f8e4m3[12@y,3,7]"},
+      { moves,                                  sum,                 on},
+      ""
+  });
+}
+
 // The terms of both halves of k are brought to each device, and added up there.
 TEST(PlanMeets, PartsMayBeGatheredBeforeTheyAreSummed) {
   const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4,4@x] f32[4@x,4@y] -> f32[4,4]";

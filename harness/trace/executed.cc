@@ -364,8 +364,8 @@ Execution execution(const Case& c, const Spec& from, const Spec& to) {
 }
 
 bool adds_values(const Execution& e, std::span<const Collective> trace) {
-  const auto exchanges = [](const Collective& one) { return one.kind == "all-to-all"; };
-  if (std::ranges::any_of(trace, exchanges)) return true;  // who has what of it then is not known
+  const auto anything = [](const Collective& one) { return one.kind == "all-to-all" || one.kind == "send"; };
+  if (std::ranges::any_of(trace, anything)) return true;  // who has what of it then is not known
   const std::vector<Act> before = acts_of(e.c.mesh, trace.first(trace.size() - 1));
   std::optional<Run> run = run_of(e, before);
   bool nobody = true;  // has anything, where a scatter left with one what all are taken to have
