@@ -261,9 +261,11 @@ int bench_command(BenchFlags flags) {
   if (flags.in_turns) refuse_turns_of_one(flags.running.backends);
   if (!flags.against.empty()) held.then = timed_before(flags.against);
   if (!flags.library.out.empty()) check_writable(flags.library.out);
+  Origin origin;
+  LongWork work;
   ByBackend subjects;
   Course course;
-  course.entries = entries_of(chosen, subjects, flags);
+  course.entries = entries_of(chosen, subjects, flags, says_parted(origin, [&] { work.clear(); }));
   settle_repetitions(flags, course.entries.size() - static_cast<std::size_t>(distinct_cases(course.entries)));
   for (const auto& entry : course.entries) entry->pace = pace_of(flags);
   refuse_timed_otherwise(course.entries, timings_of(held.then), flags.against);
@@ -271,8 +273,7 @@ int bench_command(BenchFlags flags) {
   const auto journal = journal_of(flags.record);
   const nlohmann::json here = circumstances();
   course.repetitions = flags.repetitions, course.quiet = flags.quiet;
-  Origin origin = origin_of(flags, course.entries, here);
-  LongWork work;
+  origin = origin_of(flags, course.entries, here);
   try {
     if (flags.resume) recall(course, journal->before().records, flags, here);
   } catch (const Interrupted&) {
@@ -296,9 +297,10 @@ int bench_command(BenchFlags flags) {
     throw;
   }
   const int code = time_all(course, flags);
+  for (auto& [_, subject] : subjects) process_of(subject).stop();
   work.clear();
   if (code != 3) end_record(journal.get(), origin, untimed(course));
-  const std::int64_t findings = say_all(course, flags, held);
+  const std::int64_t findings = say_all(course, flags, held) + std::ssize(origin.afterwards);
   if (code != 0 || findings > 0) return code != 0 ? code : 1;
   return std::ranges::any_of(course.entries, [](const auto& entry) { return entry->refused; }) ? 2 : 0;
 }

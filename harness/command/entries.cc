@@ -31,11 +31,13 @@ Filter filter_of(const std::string& text) {
 
 }  // namespace
 
-Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags) {
+Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags,
+                   const OfABackend& parted) {
   const std::string& filter = flags.library.filter;
   const bool all_of_them = filter.empty() || filter == "all";  // as the library has it
   const Filter meant = filter_of(all_of_them ? "" : filter);
   Settings told = settings(flags.running);
+  told.parted = parted;
   if (!flags.quiet) told.waits = say_wait;
   Entries all;
   for (std::int64_t n : chosen.numbers)

@@ -84,12 +84,18 @@ void say_gave_up(Ledger& ledger, const std::string& backend, std::int64_t device
              backend, counted(devices, "device"));
 }
 
-void say_parted(Ledger& ledger, const std::string& backend, const std::string& what) {
-  std::string text = fmt::format("{}, once its requests had ended: {}", backend, what);
-  if (std::ranges::count(ledger.origin.afterwards, text) > 0) return;
-  clear_line(ledger);
-  fmt::print(stderr, "plumb: {}\n", text);
-  ledger.origin.afterwards.push_back(std::move(text));
+OfABackend says_parted(Origin& origin, std::function<void()> clear) {
+  return [&origin, clear = std::move(clear)](const std::string& backend, const std::string& what) {
+    std::string text = fmt::format("{}, once its requests had ended: {}", backend, what);
+    if (std::ranges::count(origin.afterwards, text) > 0) return;
+    clear();
+    fmt::print(stderr, "plumb: {}\n", text);
+    origin.afterwards.push_back(std::move(text));
+  };
+}
+
+OfABackend says_parted(Ledger& ledger) {
+  return says_parted(ledger.origin, [&ledger] { clear_line(ledger); });
 }
 
 void open_record(Ledger& ledger, const std::string& path, bool resume) {

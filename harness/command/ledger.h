@@ -58,8 +58,11 @@ void leave(Ledger&, const LeftOver&);
 // Says that a backend does not start, and what becomes of its other cases.
 void say_gave_up(Ledger&, const std::string& backend, std::int64_t devices);
 
-// Says what a program did once its requests had ended, once for each that did so.
-void say_parted(Ledger&, const std::string& backend, const std::string& what);
+// Says what a program did once its requests had ended, once for each that did so; into the record, too.
+// `clear` is called before a line is printed.
+using OfABackend = std::function<void(const std::string& backend, const std::string& what)>;
+OfABackend says_parted(Origin&, std::function<void()> clear);
+OfABackend says_parted(Ledger&);
 
 // Whether a record (null: there is none) says what came of a job under the limits of the session. It counts
 // then, but is not said again.

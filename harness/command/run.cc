@@ -159,9 +159,7 @@ int run_jobs(Session session, const std::vector<Job>& jobs, Ledger& ledger, std:
     gave_up.emplace(one.backend, one.devices);
     say_gave_up(ledger, names[one.backend], one.devices);
   };
-  session.parted = [&](const std::string& backend, const std::string& what) {
-    say_parted(ledger, backend, what);
-  };
+  session.parted = says_parted(ledger);
   const auto begin = std::chrono::steady_clock::now();
   const auto since = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -197,11 +197,13 @@ int sweep_command(const SweepFlags& flags) {
   open_record(ledger, flags.record, flags.resume);
   fmt::print("{}\n", print(c));
   for (const std::string& backend : backends) {
-    const Session session{swept.cases,          {backend},          settings(flags.running),
-                          flags.running.limits, flags.running.jobs, budget};
+    Session session{swept.cases,          {backend},          settings(flags.running),
+                    flags.running.limits, flags.running.jobs, budget};
+    session.parted = says_parted(ledger);
     if (sweep_backend(flags, session, swept, ledger)) return 130;
   }
-  return exit_code(ledger.tally);
+  const int code = exit_code(ledger.tally);
+  return code == 0 && !ledger.origin.afterwards.empty() ? 1 : code;
 }
 
 }  // namespace

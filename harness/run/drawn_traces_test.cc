@@ -126,6 +126,7 @@ std::string said_of(Backends& backends, const std::string& name) {
   std::string text = said_of_blocks(c, *outcome) + said(c, *outcome);
   for (int i = 0; i < 24; ++i) {
     Outcome o = *outcome;
+    o.received.reset();  // it was of another trace
     if (i % 4 == 3) o.trace = plausible(random, c);
     for (std::int64_t n = i % 8 == 3 ? 0 : 1 + random.below(2); n > 0; --n) change_trace(random, c, o.trace);
     for (std::int64_t n = random.below(5); n > 0; --n) o.groups.push_back(draw_axes(random, c.mesh));

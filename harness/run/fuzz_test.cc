@@ -32,7 +32,7 @@ const char* const others[] = {
 const char* const trace = R"([
     {"kind":"all-to-all","groups":[[0,1],[2,3]],"in":64,"out":64,"moved":64},
     {"kind":"collective-permute","pairs":[[0,1],[1,0]],"in":8,"out":8,"times":2,"moved":16},
-    {"kind":"all-gather","groups":[[0,1],[2,3]],"in":8,"out":16,"times":4294967296},
+    {"kind":"all-gather","groups":[[0,1],[2,3]],"in":8,"out":16,"times":4294967296,"moved":-1},
     {"kind":"all-reduce","axes":["x","y"],"in":4,"out":4,"op":"add","dtype":"f32","note":"n"}])";
 
 // A case, what an honest backend would reply, and what the judge wants.
@@ -56,7 +56,7 @@ struct Asking {
         {"claims",   json::array()                                                                   },
         {"trace",    parse_json(trace)                                                               },
         {"times",    {{"compile", 0.5}, {"run", {0.1, 0.25}}}                                        },
-        {"received", 80                                                                              },
+        {"received", 92                                                                              },
         {"groups",   {{"x"}, {"x", "y"}}                                                             },
         {"notes",    {"a"}                                                                           },
         {"hlo",      "p"                                                                             },

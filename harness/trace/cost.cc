@@ -70,6 +70,9 @@ Cost cost(const Case& c, const Outcome& outcome) {
   cost.moved = moved(c.mesh, outcome.trace);
   for (const Collective& step : outcome.trace)
     cost.at_most = cost.at_most || (step.kind == "send" && !step.moved && moved(c.mesh, step) != 0);
+  const auto counted = [](const Collective& step) { return step.moved.value_or(-1) >= 0; };
+  if (outcome.received && !std::ranges::all_of(outcome.trace, counted))
+    cost.moved = *outcome.received, cost.at_most = false;
   if (const std::vector<std::int64_t> fewest = fewest_bytes(c); !fewest.empty()) {
     cost.bound = std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0});
   }

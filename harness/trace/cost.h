@@ -6,7 +6,8 @@
 
 namespace plumb {
 
-// Bytes received over all devices; -1 where not known.
+// Bytes received over all devices; -1 where not known. Where some collective does not say, what the program
+// counted in all, if it did.
 struct Cost {
   std::int64_t moved = -1;
   std::int64_t bound = -1;       // reshards whose result is not free: the fewest

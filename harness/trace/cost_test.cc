@@ -66,6 +66,26 @@ TEST(Cost, ASendIsPricedAsTheMostThatItCanMove) {
   EXPECT_EQ(moved(parse_mesh("x=1"), anybody), 0) << "there is nobody else";
 }
 
+// What the program counted in all, where some collective does not say.
+TEST(Cost, IsWhatTheProgramCountedWhereItsTraceDoesNotSay) {
+  const Case c = parse_case("on x=2: reshard f32[8]+x -> f32[8]");
+  Outcome o;
+  Collective sum{.kind = "all-reduce", .axes = {"x"}, .in = 32, .out = 32};
+  const auto moved_of = [&](std::optional<std::int64_t> said) {
+    sum.moved = said, o.trace = {sum};
+    return cost(c, o).moved;
+  };
+  EXPECT_EQ(moved_of({}), 64) << "its price";
+  EXPECT_EQ(moved_of(-1), -1);
+  o.received = 48;
+  EXPECT_EQ(moved_of({}), 48);
+  EXPECT_EQ(moved_of(-1), 48);
+  EXPECT_EQ(moved_of(40), 40) << "then they are equal, or it is malformed";
+  Collective send{.kind = "send", .axes = {"x"}, .in = 32, .out = 32};
+  o.trace = {send};
+  EXPECT_FALSE(cost(c, o).at_most);
+}
+
 TEST(Cost, MoreBytesThanThereCanBeAreUnknown) {
   const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
   constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();

@@ -204,6 +204,7 @@ inline Touched draw_change(Random& random, Answered& reply, Declared& declared) 
   Outcome& o = reply.outcome;
   const std::int64_t what = random.below(12);
   if (what < 6 || (o.blocks.empty() && what < 8)) {
+    o.received.reset();  // it was of another trace
     if (random.one_in(16)) {
       o.traced = false, o.trace = {
                             {.kind = "send", .moved = -1, .note = "no trace"}
