@@ -96,6 +96,8 @@ Module parse(std::string text, std::string_view file);
 
 // Throws BadModule that points at the instruction, or at the attribute with which the message begins.
 [[noreturn]] void refuse(const Module&, const Instruction&, std::string_view message);
+// That says what is wrong of all of it, in one line.
+[[noreturn]] void refuse(const Module&, std::string_view message);
 
 // The canonical text.
 std::string print(const Module&);

@@ -327,6 +327,10 @@ void refuse(const Module& module, const Instruction& instruction, std::string_vi
                              instruction.at + (at == std::string_view::npos ? 0 : at + 2), message));
 }
 
+void refuse(const Module& module, std::string_view message) {
+  throw BadModule(module.file + ": " + std::string(message));
+}
+
 const Setting* find(const Instruction& instruction, Key key) {
   const auto found = std::ranges::find(instruction.attributes, key, &Attribute::key);
   return found == instruction.attributes.end() ? nullptr : &found->value;

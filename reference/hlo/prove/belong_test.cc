@@ -97,6 +97,20 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told(first_only, {}, &none), "proven");
 }
 
+// What is wrong of a module as a whole has no place in it.
+TEST(Belong, WhatIsWrongOfAWholeModuleTakesOneLine) {
+  const Edits wrong[] = {{{"num_partitions=2", "num_partitions=4"}},
+                         {{"num_partitions=2", "num_partitions=2, replica_count=2"}},
+                         {{"  ROOT", "  %z = f32[] parameter(3)\n  ROOT"}},
+                         {{"(f32[2,3], f32[3]) tuple(%r0, %y)", "(f32[2,3]) tuple(%r0)"}}};
+  for (const Edits& after : wrong) try {
+      proof({}, after);
+      FAIL() << after[0].second;
+    } catch (const BadModule& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    }
+}
+
 // What cannot be run is said before anything is: all of it, with counts, of all that the entry reaches.
 TEST(Belong, WhatCannotBeRun) {
   const Edits calls = {
@@ -148,7 +162,7 @@ TEST(Belong, ParametersWithoutALayoutAreAsTheyAreHeld) {
   EXPECT_EQ(told(unsaid, held), "proven");
   EXPECT_EQ(told(unsaid, {}), "a device holds f32[4,3] of parameter 0, this module has f32[2,3]");
   const Edits none, columns = {
-      {"sharding={devices=[2,1]<=[2]}", "sharding={devices=[1,2]<=[2]}"}
+                        {"sharding={devices=[2,1]<=[2]}", "sharding={devices=[1,2]<=[2]}"}
   };
   EXPECT_EQ(told(unsaid, {}, &none), "proven");  // as propagated
   EXPECT_EQ(told(unsaid, {}, &unsaid), "a device holds f32[4,3] of parameter 0, this module has f32[2,3]");

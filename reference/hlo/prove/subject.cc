@@ -71,7 +71,7 @@ std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
     if (!sharding && subject.propagated && same_arrays(shapes[n], result_shapes(subject.after).at(n)))
       sharding = Sharding{}, as_propagated = true;
     if (!sharding && of_result(subject.after, n))
-      refuse(before, root(before), "nothing is laid out here, but in AFTER: the two modules are exchanged");
+      refuse(before, "nothing is laid out here, but in AFTER: the two modules are exchanged");
     if (!sharding)
       refuse(before, root(before),
              "result " + std::to_string(n) +
@@ -98,8 +98,9 @@ std::vector<Division> parameter_layouts(const Subject& subject) {
     const auto chosen = known ? parameter(*subject.propagated, n).sharding : std::vector<Sharding>{};
     const Sharding sharding = !whole.sharding.empty()   ? whole.sharding[0]
                               : !local.sharding.empty() ? local.sharding[0]
-                              : !chosen.empty()         ? chosen[0]  // the partitioner of JAX 0.12 leaves none in AFTER
-                                                        : Sharding{};
+                              : !chosen.empty()
+                                  ? chosen[0]  // the partitioner of JAX 0.12 leaves none in AFTER
+                                  : Sharding{};
     all.push_back(division_or_refuse(subject.before, whole, sharding, whole.shape));
     const Shape held{whole.shape.type, tile_dims(whole.shape.dims, all.back()), {}, {}, {}};
     if (!same_arrays(held, local.shape))
@@ -114,17 +115,16 @@ void check_pair(const Subject& subject) {
   const Module &before = subject.before, &after = subject.after;
   const auto same = [&](std::int64_t a, std::int64_t b, const char* what) {
     if (a != b)
-      refuse(after, root(after),
-             "not the same program: " + std::to_string(a) + " " + what + " before, " + std::to_string(b) +
-                 " after");
+      refuse(after, "not the same program: " + std::to_string(a) + " " + what + " before, " +
+                        std::to_string(b) + " after");
   };
   same(before.partitions, after.partitions, "partitions");
   same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
   same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "results");
   check_runs(before, before), check_runs(after, before);
-  if (before.partitions < 2) refuse(before, root(before), "one partition: nothing was partitioned");
+  if (before.partitions < 2) refuse(before, "one partition: nothing was partitioned");
   for (const Module* module : {&before, &after})
-    if (module->replicas != 1) refuse(*module, root(*module), "unsupported: more replicas than one");
+    if (module->replicas != 1) refuse(*module, "unsupported: more replicas than one");
 }
 
 void check_results(const Subject& subject, const std::vector<Division>& results) {
