@@ -60,7 +60,7 @@ words_of() {
         --backend "$(with products=cublaslt)")
       # What fills a card.
       [[ $backend == *device=host* ]] || words+=('on x=4: reshard f32[67108864]+x -> f32[67108864]' 'on x=4: reshard f32[67108864@x] -> f32[67108864]'
-        'on x=1: einsum mk,kn->mn bf16[8192,8192] bf16[8192,8192] -> f32[8192,8192]')
+        'on x=1: einsum mk,kn->mn bf16[4096,4096] bf16[4096,4096] -> f32[4096,4096]')
       ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
