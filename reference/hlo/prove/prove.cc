@@ -149,8 +149,15 @@ std::vector<const Instruction*> never_near(const Trial& trial, double within) {
   return all;
 }
 
-// In so many runs of BEFORE that are not judged; in more where more draws cost nothing either.
-constexpr int kMostRuns = 64, kMostOfFew = 256;
+// In so many runs of BEFORE that are not judged: in more where more draws cost nothing either.
+int most_runs(const Trial& trial) {
+  constexpr int kMost = 64, kMostOfFew = 256;
+  const auto loops = [](const Computation& c) {
+    return std::ranges::count(c.instructions, Opcode::while_, &Instruction::opcode) > 0;
+  };
+  return trial.draws > 2 && std::ranges::none_of(trial.subject.before.computations, loops) ? kMostOfFew
+                                                                                           : kMost;
+}
 
 // Where a reduction that keeps one of many only decides the one that is kept stands elsewhere in another
 // draw.
@@ -176,7 +183,7 @@ std::optional<Proof> wrong_side(Trial& trial, const Proof& proof, const Straddle
 // For these, two draws each, one on either side.
 Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
   constexpr std::uint64_t kApart = 16;  // seeds
-  int runs = trial.draws > 2 ? kMostOfFew : kMostRuns, judged = 0;
+  int runs = most_runs(trial), judged = 0;
   for (const Instruction* at : never_near(trial, kNearest)) {
     const int most = at->shape.dims.empty() ? straddles_of(trial) : 1;
     for (int n = 0; n < most && runs > 0 && judged < kJudged; ++n) {
