@@ -217,6 +217,8 @@ void choose_sizes(const Case& c, Coded& d) {
   d.large = 6, d.varies = true;
   if (fits()) return;
   d.varies = false;
+  if (fits()) return;
+  d.large = 1;  // where the bound judges, a share that is small beside another could not be missed
   fits();
 }
 

@@ -12,6 +12,8 @@
 //            the fractions, and a scale that is too small clips the large value
 //   coarse   where fine sums do not fit the accumulator, and for e5m2: the large value is 1 to 7 times
 //            2^6 units, so that of mxfp8 a scale too fine goes unseen (it changes no product), one too small does not
+//   level    where coarse ones do not fit either: 1 to 7 times 2 units, so that no term is lost beside another
+//            where the bound judges
 // The units are such that no sum exceeds what the formats of the case hold, nor, of 8 bits, falls far below.
 // Tiles differ in their scales by a factor of two where the sums have room for it, groups in any case.
 #pragma once

@@ -12,7 +12,7 @@ namespace plumb {
 // 0. 2: of products that a program cuts as it likes (parted_freely), those of no cut. Of 3
 // are also lines, none of them published, whose wanted elements had been alike, or that average more copies
 // than their formats count to.
-inline constexpr int data_generation = 3;
+inline constexpr int data_generation = 4;
 
 // Operand `i` of the case, whole. One with unfinished axes has a leading dimension for its parts.
 Tensor fill(const Case&, int operand);
