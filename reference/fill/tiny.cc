@@ -207,11 +207,19 @@ std::int64_t bits_drawn(const Case& c) {
   return cells * signs(rows, columns);
 }
 
+// Whether an operand has few elements, whose parts may all add up to 0: normal data do not see to it that
+// they do not.
+bool may_vanish(const Case& c) {
+  return c.fill == Fill::normal && std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
+           return parts(c.mesh, spec) > 1 && elements(spec) <= kFew;
+         });
+}
+
 bool few(const Case& c) {
   for (const Spec& spec : c.op.operands)
     if (elements(spec) > 0 && parts(c.mesh, spec) > kFewTerms / elements(spec)) return false;
   const std::int64_t terms = space_of(c).volume();
-  return terms > 0 && terms <= kFewTerms && bits_drawn(c) <= kFew;
+  return terms > 0 && terms <= kFewTerms && (bits_drawn(c) <= kFew || may_vanish(c));
 }
 
 // Elements of a reshard hang on their index alone: two are enough where they differ. Of many, so many parts

@@ -162,6 +162,19 @@ TEST(Tiny, FewSumsOfManyTermsAreNotAlike) {
 }
 
 // Nothing is drawn again that is told apart: the data of the first key stay.
+// Normal data: the parts of a scalar do not add up to 0, though by chance they would in one of 24 seeds.
+TEST(Tiny, AScalarInPartsIsNoZero) {
+  for (const char* rows : {"7", "64"})
+    for (int seed = 0; seed < 400; ++seed) {
+      const Case c = parse_case(fmt::format(
+          "on x=2,y=2: einsum z,->z f8e5m2[{0}] f8e4m3[]+x.y -> f32[{0}] fill=normal seed={1}", rows, seed));
+      const Tensor b = fill(c, 1);
+      double sum = 0;
+      for (int p = 0; p < 4; ++p) sum += value(b, p);
+      EXPECT_NE(sum, 0) << print(c);
+    }
+}
+
 TEST(Tiny, WhatTellsSomethingIsNotDrawnAgain) {
   int again = 0;
   for (int seed = 0; seed < 200; ++seed) {
