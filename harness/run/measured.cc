@@ -8,6 +8,7 @@
 #include "harness/record/circumstances.h"
 #include "harness/run/at_best.h"
 #include "harness/run/timed.h"
+#include "reference/check/check.h"
 #include "reference/words/text.h"
 
 namespace plumb {
