@@ -186,7 +186,7 @@ constexpr const char* most = "on x=4: reshard f32[64]+max(x) -> f32[64@x]";
 constexpr const char* product = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
 constexpr const char* rounding =
     "on x=2: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8] fill=normal";
-constexpr const char* empty = "on x=2: grouped wgrad f32[8,4] f32[8,4] sizes=8,0 -> f32[2,4,4]";
+constexpr const char* empty = "on x=2: grouped wgrad f32[8,4] f32[8,4] sizes=4,0,4 -> f32[3,4,4]";
 constexpr const char* forward = "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]";
 
 // clang-format off

@@ -151,8 +151,8 @@ std::vector<ProofRow> proofs(const Awaiting& of, const Outcome& outcome, std::ui
   if (outcome.blocks.empty()) return {};  // a rank without a device
   auto known = of.known;
   if (!known || result(of.c).free)
-    known = std::make_shared<Awaiting::Known>(prover(claimed_case(of.c, outcome)), std::vector<Awaited>{},
-                                              !known);
+    known = std::make_shared<Awaiting::Known>(prover(of.c, claimed_case(of.c, outcome)),
+                                              std::vector<Awaited>{}, !known);
   std::vector<ProofRow> rows(outcome.blocks.size(), row(Proven{}));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Block& block = outcome.blocks[i];

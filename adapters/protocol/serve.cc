@@ -233,7 +233,9 @@ Reply bench(Backend& backend, const Skimmed& message, const Conversation& talk, 
   stages->goes_on =
       going_on(backend, talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
   stages->load();
+  stages->goes_on();
   kept.awaiting = awaiting(request.c, backend.memory());
+  stages->goes_on();
   said = clocked(*stages, message.timing, message.id,
                  [&] { set_apart(kept, stages->give(), backend.memory()); });
   return kept.outcome = stages->give();

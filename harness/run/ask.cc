@@ -1,5 +1,6 @@
 #include "harness/run/ask.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -37,9 +38,14 @@ std::uint64_t drawn_now() {
   return std::uint64_t{random()} << 32 | random();
 }
 
+bool any_refuted(const std::vector<Proven>& said) {
+  return std::ranges::find(said, Proven::Answer::refuted, &Proven::answer) != said.end();
+}
+
 // The blocks travel, to be judged; they have to be those that were proved.
 void fetch(Attempt& made, Process& process, std::uint64_t seed) {
   made.operands = timed(made.fill_seconds, [&] { return filled(made.c); });
+  made.refuted = any_refuted(made.proofs);
   const std::vector<Proven> said = std::exchange(made.proofs, {});
   made.answer = timed(made.ask_seconds, [&] { return process.fetch(); });
   const auto* outcome = std::get_if<Outcome>(&made.answer);
@@ -118,6 +124,7 @@ void prove_timed(Attempt& made, Process& process, Which which) {
   }
   made.proofs = std::move(std::get<std::vector<Proven>>(said));
   if (judge_proved(made.c, std::get<Outcome>(made.answer), made.proofs, declared(process))) return;
+  made.refuted = any_refuted(made.proofs);
   made.proofs.clear();
   fetch_timed(made, process, which);
 }

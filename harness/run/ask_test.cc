@@ -55,10 +55,15 @@ TEST(Ask, AProgramThatNeverStartedPromisesNothing) {
   EXPECT_TRUE(declared(process).clones);
 }
 
-// Of a case that was timed: the program ended while its first result was proved, so that the last is there and not proved.
+// Of a case that was timed: the program ended while its first result was proved, so that the last is there
+// and not proved.
 TEST(Ask, WhereTheFirstResultIsLostTheLastSaysNothing) {
   Process process(fake({}));
-  TimedAttempts made{{.c = gather(), .answer = Crashed{"it has died", "run", ""}}, ask(gather(), process, {0}).first};
+  TimedAttempts made{
+      {.c = gather(), .answer = Crashed{"it has died", "run", ""}},
+      ask(gather(), process, {0            }
+      ).first
+  };
   made.last.operands.clear();
   EXPECT_EQ(judged_under_the_clock(made, {}).verdict.status, Status::crashed);
 }

@@ -48,9 +48,9 @@ struct LimitTimed {
   std::int64_t batch = 1;
 };
 
-// A limit is timed as the case is: until its median is settled, or half of its seconds are spent, for a case has several
-// limits, on a loaded machine on asking; and no more often than the case was to be. A batch is no longer than the seconds have
-// room for.
+// A limit is timed as the case is: until its median is settled, or half of its seconds are spent, for a case
+// has several limits, on a loaded machine on asking; and no more often than the case was to be. A batch is no
+// longer than the seconds have room for.
 LimitTimed time_limit(AtBest& best, const std::string& what) {
   Pace pace = best.pace;
   const std::int64_t most = pace.timing.iterations > 0 ? pace.timing.iterations : most_samples;

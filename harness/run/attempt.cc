@@ -62,24 +62,6 @@ void show_result(const Attempt& made, const Settings& settings) {
 
 }  // namespace
 
-namespace {
-
-// What rests on the bound of an engine rests on the backend's having it: the one that it says, or ieee where
-// it says none.
-void doubt(Record& record, const Case& c, Subject::State& state) {
-  const Engine said = declared(state.process).engine;
-  const auto dtype = probed_dtype(c);
-  if (record.verdict.rounded == 0 || !dtype) return;
-  auto at = state.doubts.find(*dtype);
-  if (at == state.doubts.end())
-    at = state.doubts.emplace(*dtype, doubt_of_engine(state.process, *dtype, said)).first;
-  if (!at->second) return;
-  record.verdict.facts.push_back(fact(Status::mistrusted, *at->second));
-  decide(record.verdict);
-}
-
-}  // namespace
-
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = find_backend(backend);
   name = command.name, asked = command.asked;
@@ -113,8 +95,21 @@ Record judged_apart(const Answered& all) {
 
 Record judged_whole(const Case& c, const Answered& all, Subject& subject) {
   Record record = judged_apart(all);
-  doubt(record, c, *subject.state);
+  doubt_engine(record, c, subject);
   return record;
+}
+
+void doubt_engine(Record& record, const Case& c, Subject& subject) {
+  Subject::State& state = *subject.state;
+  const Engine said = declared(state.process).engine;
+  const auto dtype = probed_dtype(c);
+  if (record.verdict.rounded == 0 || !dtype) return;
+  auto at = state.doubts.find(*dtype);
+  if (at == state.doubts.end())
+    at = state.doubts.emplace(*dtype, doubt_of_engine(state.process, *dtype, said)).first;
+  if (!at->second) return;
+  record.verdict.facts.push_back(fact(Status::mistrusted, *at->second));
+  decide(record.verdict);
 }
 
 Record attempt(const Case& c, Subject& subject, const Limits& limits) {

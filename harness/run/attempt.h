@@ -56,6 +56,10 @@ Room room_of(const Settings&);
 // DoesNotFit (demand.h).
 Record attempt(const Case&, Subject&, const Limits& = {});
 
+// What rests on the bound of an engine rests on the backend's having it: the one that it says, or ieee where
+// it says none. Its process is asked once a dtype.
+void doubt_engine(Record&, const Case&, Subject&);
+
 // The same in two halves. What was answered may be judged by another thread, while the backend is asked the
 // next case, where nothing more is to be asked of this one: `apart` then, and its blocks are here.
 struct Answered {

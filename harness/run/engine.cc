@@ -52,8 +52,9 @@ std::optional<std::string> doubt_of_engine(Process& process, DType dtype, Engine
   const Probed found = probed(dtype, sums);
   if (!found.engine) return "its sums are those of no engine in the model: " + found.text;
   if (model(*found.engine).factor <= model(said).factor) return {};
-  const std::string of = said == Engine::ieee ? "it says no engine but ieee"
-                                              : fmt::format("it says that its engine is {}", model(said).name);
+  const std::string of = said == Engine::ieee
+                             ? "it says no engine but ieee"
+                             : fmt::format("it says that its engine is {}", model(said).name);
   return fmt::format("{}, and its sums are those of {}: {}", of, model(*found.engine).name, found.text);
 }
 

@@ -92,6 +92,8 @@ struct Said {
     record.verdict =
         made.proofs.empty() ? compared(outcome, proof) : *judge_proved(c, outcome, made.proofs, declared);
     record.verdict.untraced = !outcome.traced;
+    if (made.refuted && record.verdict.status == Status::pass && masked_rows(c, declared) == 0)
+      record.notes.push_back("the program refuted where it lay what is right: its proof is wrong");
   }
 };
 

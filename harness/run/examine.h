@@ -17,6 +17,7 @@ struct Attempt {
   Read read;                     // of an outcome's blocks
   std::vector<Proven> proofs{};  // of blocks that were proved where they lie; else none
   double fill_seconds = 0, ask_seconds = 0;
+  bool refuted = false;  // a block was, where it lay, and they travelled
 };
 
 // Where more than one is wanted, what a backend kept of the first is no answer to the one on other data;

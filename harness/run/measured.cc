@@ -33,7 +33,7 @@ struct Underway {
   Subject& subject;
   bool proved;  // in_place()
   Deadlines deadlines;
-  Pace pace;           // `each` as it is known by now
+  Pace pace;  // `each` as it is known by now
   const Seen& seen;
   Repetition said{};   // so far
   double seconds = 0;  // that asking took
@@ -67,12 +67,16 @@ std::optional<std::vector<Clocked>> ask_once(Underway& now, const Timing& timing
   return std::move(made.clocks);
 }
 
-// Why an iteration of so many runs, each as long as this one, is none of a repetition of so few seconds; empty where it is.
+// Why an iteration of so many runs, each as long as this one, is none of a repetition of so few seconds;
+// empty where it is.
 std::string too_long_a_batch(const Pace& pace, double nanoseconds_of_a_run) {
-  const double seconds = nanoseconds_of_a_run * static_cast<double>(pace.timing.batch) / nanoseconds_of_a_second;
+  const double seconds =
+      nanoseconds_of_a_run * static_cast<double>(pace.timing.batch) / nanoseconds_of_a_second;
   if (pace.timing.iterations > 0 || pace.timing.batch == 1 || seconds <= pace.seconds) return "";
-  return fmt::format("an iteration of {} runs takes {:.2g} s, and a repetition has {:.2g}: a smaller --batch, or more --budget",
-                     pace.timing.batch, seconds, pace.seconds);
+  return fmt::format(
+      "an iteration of {} runs takes {:.2g} s, and a repetition has {:.2g}: a smaller --batch, or more "
+      "--budget",
+      pace.timing.batch, seconds, pace.seconds);
 }
 
 // Learns how long an iteration takes, where the first request may be long and nobody knows. Whether it was
@@ -133,8 +137,8 @@ void say_besides(Underway& now) {
   Repetition& said = now.said;
   said.work = work(now.c);
   Besides besides =
-      ask_besides({process, now.deadlines, static_cast<std::int64_t>(said.work.bytes), now.pace, now.seen}, said.work,
-                  said.samples, now.record.trace);
+      ask_besides({process, now.deadlines, static_cast<std::int64_t>(said.work.bytes), now.pace, now.seen},
+                  said.work, said.samples, now.record.trace);
   said.limits = std::move(besides.limits), said.control = std::move(besides.control);
   said.lost = std::move(besides.lost);
   said.outside = own_times(besides.collectives);
@@ -147,7 +151,9 @@ std::optional<Record> no_pass_on_other_data(const Case& c, Subject& subject) {
   Process& process = process_for(c, subject);
   process.allow(deadlines_for(c, settings_of(subject)));
   const Case other = on_other_data(c);
-  Record after = examine(ask(other, process, {.in_place = in_place(c, process), .fits = false}), declared(process), {});
+  Record after =
+      examine(ask(other, process, {.in_place = in_place(c, process), .fits = false}), declared(process), {});
+  doubt_engine(after, other, subject);
   if (after.verdict.status == Status::pass) return std::nullopt;
   after.line = print(c);
   for (Fact& fact : after.verdict.facts) fact.seed = other.seed;
@@ -167,8 +173,10 @@ bool was_judged(const Record& record) {
     case Status::crashed:
     case Status::malformed:
     case Status::reneged:
-    case Status::pass: return false;
-    default: return true;
+    case Status::pass:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -177,7 +185,8 @@ std::string not_timed(const Record& record) {
   if (v.status == Status::pass && !record.notes.empty()) return record.notes.back();
   if (v.facts.empty()) return std::string(name(v.status));
   const Fact& first = v.facts.front();
-  const std::string after = first.seed ? fmt::format("run after the clock on other data, seed={}: ", *first.seed) : "";
+  const std::string after =
+      first.seed ? fmt::format("run after the clock on other data, seed={}: ", *first.seed) : "";
   return fmt::format("{}: {}{}", name(v.status), after, first.text);
 }
 
@@ -198,7 +207,9 @@ std::string too_large_to_time(const Case& c, Subject& subject) {
   return why_too_large(c, subject, process.hello() && process.hello()->fills);
 }
 
-std::string too_large_to_time_by_any(const Case& c, const Subject& subject) { return why_too_large(c, subject, true); }
+std::string too_large_to_time_by_any(const Case& c, const Subject& subject) {
+  return why_too_large(c, subject, true);
+}
 
 Introduction make_known(const Case& c, Subject& subject) {
   Process& process = process_for(c, subject);
@@ -220,6 +231,8 @@ Record measure(const Case& c, Subject& subject, const Pace& pace, const Seen& se
   if (!iterate(now)) return now.record;
   if (!said.samples.nanoseconds.empty()) say_besides(now);
   said.mhz_after = megahertz(), said.places = process_of(subject).hello()->places;
+  doubt_engine(now.record, c, subject);
+  if (now.record.verdict.status != Status::pass) return now.record;
   if (auto other = no_pass_on_other_data(c, subject)) return std::move(*other);
   now.record.bench = std::move(said);
   return now.record;

@@ -103,13 +103,15 @@ std::string killed_once() {
 TEST(RanksOfMpi, OneThatIsKilledBeforeItJoinsIsSaidOfTheCaseThatItWasStartedFor) {
   const Case c = parse_case(gather);
   const std::pair<const char*, std::function<Record(Subject&)>> ways[] = {
-      {"run",      [&](Subject& s) { return attempt(c, s); }         },
-      {"measured", [&](Subject& s) { return measure(c, s, {.timing = {.iterations = 1}}, [](const std::string&) {}); }},
-      {"soak",     [&](Subject& s) {
+      {"run",      [&](Subject& s) { return attempt(c, s); }                                              },
+      {"measured",
+       [&](Subject& s) { return measure(c, s, {.timing = {.iterations = 1}}, [](const std::string&) {}); }},
+      {"soak",
+       [&](Subject& s) {
          Soaked so_far;
          const auto bad = soak(c, s, 0.5, so_far);
          return bad ? bad->record : Record{};
-       }},
+       }                                                                                                  },
   };
   for (const bool in_place : {false, true})
     for (const auto& [way, ask] : ways) {

@@ -13,10 +13,12 @@
 namespace plumb {
 namespace {
 
+constexpr const char* kFreeParts =
+    "the parts of an unfinished result are free: only what they make is wanted";
+
 std::string why_unprovable(const Case& c, const Recipe& r) {
   if (quantizes(c.op)) return "what is quantized has scales from whole tiles, which no block holds";
-  if (parts(c.mesh, result(c)) > 1)
-    return "the parts of an unfinished result are free: only what they make is wanted";
+  if (parts(c.mesh, result(c)) > 1) return kFreeParts;
   const Certificate exact = certificate(c);
   if (exact.scope == Certificate::Scope::none) return exact.text;
   if (!is_reshard(c) && !wraps(c) && !std::holds_alternative<Product>(r.data))
@@ -53,6 +55,13 @@ Prover prover(const Case& c) {
   Recipe r = recipe(c);
   std::string why = why_unprovable(c, r);
   return {c, std::move(r), std::move(why)};
+}
+
+Prover prover(const Case& asked, const Case& claimed) {
+  Prover made = prover(asked);
+  if (made.unprovable.empty() && parts(claimed.mesh, result(claimed)) > 1) made.unprovable = kFreeParts;
+  made.c = claimed;
+  return made;
 }
 
 Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed) {

@@ -54,6 +54,31 @@ TEST(Check, RefutesEverySingleBitAtItsPlace) {
   }
 }
 
+// Law, of elements drawn, neighbours among them: no two stand at each other's place, whatever is left as it
+// was by that: the sum of their row, of their column, of all.
+TEST(Check, RefutesEveryExchangeOfTwoElements) {
+  std::mt19937_64 random(2);
+  for (const char* line : kProvable) {
+    WantedBlocks blocks(line);
+    const int size = format(blocks.whole.dtype).bytes;
+    for (std::size_t device = 0; device < blocks.bytes.size(); ++device) {
+      std::vector<std::byte>& bytes = blocks.bytes[device];
+      const auto count = static_cast<std::int64_t>(bytes.size()) / size;
+      for (int tries = 0; count > 1 && tries < 12; ++tries) {
+        const auto i = static_cast<std::int64_t>(random() % (count - 1));
+        for (const std::int64_t j : {i + 1, i + 1 + static_cast<std::int64_t>(random() % (count - i - 1))}) {
+          std::byte *one = bytes.data() + i * size, *other = bytes.data() + j * size;
+          const std::uint64_t a = load(blocks.whole.dtype, one), b = load(blocks.whole.dtype, other);
+          if (same_element(blocks.c, a, b)) continue;
+          std::swap_ranges(one, one + size, other);
+          EXPECT_EQ(blocks.proof(device, random()).answer, Answer::refuted) << line << " " << i << " " << j;
+          std::swap_ranges(one, one + size, other);
+        }
+      }
+    }
+  }
+}
+
 // A sum without one of its parts, a product without one of its terms, rows and blocks at each other's place.
 TEST(Check, RefutesWhatShardingGetsWrong) {
   for (const char* line :

@@ -112,8 +112,9 @@ struct ProductAt {
   }
   // Neighbours in one cell and one block, or in one row of none.
   constexpr bool in_one_block(const Place& p, int count) const {
+    if (dims == 0) return count == 1;
     const DimRole& role = dim[dims - 1].role;
-    if (dims == 0 || role.rows || role.cell != 0) return count == 1;
+    if (role.rows || role.cell != 0) return count == 1;
     if (role.contracted < 0) return true;
     const Locus& at = p.loci[role.contracted];
     return at.term + count <= at.size;

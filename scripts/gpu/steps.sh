@@ -187,6 +187,9 @@ faults_of() {
     if grep -q ' unsupported$' "$place/fault.out"; then word=unsupported
     elif grep -qE "^$status  " "$place/fault.out"; then word=caught
     elif ((code == 124 || code == 137)) && ((left < 60)); then continue  # it had less than the others
+    elif ((code == 3 || code == 125 || code == 126 || code == 127)); then  # our own failure, which says nothing of a card
+      state faults "$place" left "plumb ended with $code: $(tail -n 1 "$place/fault.out")"
+      return
     else word=missed; fi
     printf '%s\t%s\t%s\n' "$line" "$word" "$name" >>"$place/faults.tsv" || { touch "$work/full"; return; }
   done < <("$cuda" --list)

@@ -49,7 +49,7 @@ void add_dim(std::vector<WeighedDim>& dims, const WeighedDim& dim, bool joins) {
 
 // How many neighbours a piece may take at once: the elements and the weights of every sum begin at a word of
 // 16 bytes if the first do.
-int run_of(const Weighed& w) {
+int run_taken(const Weighed& w) {
   const int run = run_of(w.dtype);
   if (w.beside || w.dims == w.kept || w.inner % run != 0) return 1;
   const WeighedDim& last = w.dim[w.dims - 1];
@@ -84,7 +84,7 @@ Weighed weighed(const Weighing& w, const Slice& part, DType dtype, int lanes) {
   for (const WeighedDim& dim : over) all.outer *= dim.size;
   if (!over.empty()) all.inner = over.back().size, all.outer /= std::max<std::int64_t>(1, all.inner);
   all.beside = !kept.empty() && kept.back().step == 1;
-  all.run = run_of(all);
+  all.run = run_taken(all);
   all.pieces = pieces_of(all, lanes);
   return all;
 }
