@@ -317,9 +317,14 @@ esac
             self.assertEqual(done.returncode, 3, done.out + done.err)
             self.assertRegex(done.out, r"\Anothing could be judged: .*cannot be written to\n\Z")
 
+    def test_a_prolog_without_a_gpu_says_so_in_its_line(self):
+        self.has([])
+        done = self.check("--prolog")
+        self.assertEqual((done.returncode, done.out), (2, "nothing could be judged: there is no GPU: neither nvidia-smi nor /proc/driver/nvidia names one\n"))
+
     def test_a_bundle_is_refused_before_it_is_built(self):
-        for name, said in [("nowhere/x.tar.xz", "is no folder"), ("x.zip", "expected FILE.tar.xz"), ("x.tar.bz2", "expected FILE.tar.xz"), ("stub", "is there already")]:
-            done = subprocess.run([ROOT / "scripts/bundle", self.folder / name], env={**os.environ, "PLUMB_BUILD": str(self.folder / "build")},
+        for name, said in [("nowhere/x.tar.xz", "is no folder"), ("x.zip", "expected FILE.tar.xz"), ("x.tar.bz2", "expected FILE.tar.xz"), ("stub", "is there already"), ("", "expected FILE.tar.xz")]:
+            done = subprocess.run([ROOT / "scripts/bundle", self.folder / name if name else ""], env={**os.environ, "PLUMB_BUILD": str(self.folder / "build")},
                                   capture_output=True, text=True, check=False, timeout=60)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
             self.assertIn(said, done.stderr)
