@@ -27,16 +27,12 @@ Slice slice_of(const Block& block) {
   return slice;
 }
 
-// Zeros of both signs are alike.
-std::uint64_t unsigned_bits(DType dtype, const std::byte* at) {
-  const std::uint64_t bits = load(dtype, at);
-  return bits == signed_zero(dtype) ? 0 : bits;
-}
-
-// Whether all elements are like the first.
+// Whether all elements are like the first, zeros of both signs being alike.
 void look(Proven& said, DType dtype, std::span<const std::byte> bytes) {
   const int width = format(dtype).bytes;
-  const auto at = [&](std::int64_t i) { return unsigned_bits(dtype, bytes.data() + i * width); };
+  const auto at = [&](std::int64_t i) {
+    return without_zeros_sign(dtype, load(dtype, bytes.data() + i * width));
+  };
   const std::int64_t n = std::ssize(bytes) / width;
   said.alike = true;
   if (n > 0) said.first = at(0);
@@ -151,8 +147,9 @@ std::vector<ProofRow> proofs(const Awaiting& of, const Outcome& outcome, std::ui
   if (outcome.blocks.empty()) return {};  // a rank without a device
   auto known = of.known;
   if (!known || result(of.c).free)
-    known = std::make_shared<Awaiting::Known>(prover(of.c, claimed_case(of.c, outcome)),
-                                              std::vector<Awaited>{}, !known);
+    known = std::make_shared<Awaiting::Known>(
+        prover(known ? known->made : prover(of.c), claimed_case(of.c, outcome)), std::vector<Awaited>{},
+        !known);
   std::vector<ProofRow> rows(outcome.blocks.size(), row(Proven{}));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Block& block = outcome.blocks[i];

@@ -57,8 +57,7 @@ Prover prover(const Case& c) {
   return {c, std::move(r), std::move(why)};
 }
 
-Prover prover(const Case& asked, const Case& claimed) {
-  Prover made = prover(asked);
+Prover prover(Prover made, const Case& claimed) {
   if (made.unprovable.empty() && parts(claimed.mesh, result(claimed)) > 1) made.unprovable = kFreeParts;
   made.c = claimed;
   return made;

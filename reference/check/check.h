@@ -38,7 +38,7 @@ struct Prover {
 Prover prover(const Case&);
 
 // Of a case whose result was left free, as it is claimed to lie: its data are those of what was asked.
-Prover prover(const Case& asked, const Case& claimed);
+Prover prover(Prover asked, const Case& claimed);
 
 // The seed has to be drawn when the block is there: of a product every block but a right one is refuted by
 // all seeds but one in 2^61 - 1, not each by every seed. Zeros are compared by value, but for what is only

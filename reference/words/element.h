@@ -149,4 +149,9 @@ constexpr std::uint64_t signed_zero(DType dtype) {
   return with_dtype(dtype, [&]<DType d>() -> std::uint64_t { return As<d>::f.integer ? 0 : As<d>::sign; });
 }
 
+// The bits of an element, of a zero without its sign.
+constexpr std::uint64_t without_zeros_sign(DType dtype, std::uint64_t bits) {
+  return bits == signed_zero(dtype) ? 0 : bits;
+}
+
 }  // namespace plumb

@@ -125,5 +125,17 @@ INSTANTIATE_TEST_SUITE_P(All, EveryDType,
                                                               DType::bf16, DType::f32, DType::f64}),
                          [](const auto& one) { return std::string(format(one.param).name); });
 
+TEST(DeviceCheck, ZerosOfBothSignsAreAlike) {
+  for (const Format& f : kFormats) {
+    const std::uint64_t zero = signed_zero(f.dtype);
+    if (zero == 0) continue;
+    alignas(8) std::byte block[3 * 8] = {};
+    store(f.dtype, block + f.bytes, zero);
+    EXPECT_EQ(check_here().first_unlike(f.dtype, 3, block), 3) << f.name;
+    store(f.dtype, block + 2 * f.bytes, 1);
+    EXPECT_EQ(check_here().first_unlike(f.dtype, 3, block), 2) << f.name;
+  }
+}
+
 }  // namespace
 }  // namespace plumb

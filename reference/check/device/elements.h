@@ -95,10 +95,7 @@ struct UnlikeElement {
   int width;
   const std::byte* block;
   constexpr std::uint64_t unsigned_at(std::int64_t i) const {
-    const std::uint64_t bits = stored_at(width, block + i * width);
-    const bool zero =
-        dtype != DType::e8m0 && with_dtype(dtype, [&]<DType d>() { return decode_one<d>(bits); }) == 0;
-    return zero ? 0 : bits;
+    return without_zeros_sign(dtype, stored_at(width, block + i * width));
   }
   constexpr bool operator()(std::int64_t i) const { return unsigned_at(i) != unsigned_at(0); }
 };

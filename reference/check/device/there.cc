@@ -233,6 +233,15 @@ Proof no_memory() { return {Proof::Answer::unprovable, "the device has no memory
 
 bool has_kernels(const Slice& slice) { return std::ssize(slice) <= Cutout::kMost; }
 
+// By a kernel, or where it does not know so many dimensions by this processor.
+template <auto by_kernel, auto here>
+std::uint64_t digested(const DeviceCheck& there, const Prover& p, const InPlace& block, std::uint64_t seed) {
+  const Spec& spec = results(p.c)[block.result];
+  if (has_kernels(block.slice))
+    return (there.*by_kernel)(spec.dtype, cutout(shape(spec), block.slice), block.bytes.data(), seed);
+  return here(spec.dtype, shape(spec), block.slice, brought(there, block.bytes), seed);
+}
+
 }  // namespace
 
 void write_there(const DeviceCheck& there, const Recipe& r, const Portion& portion, std::byte* out) {
@@ -274,18 +283,12 @@ Awaited awaited_there(const DeviceCheck& there, const Prover& p, const Slice& sl
 
 std::uint64_t digest_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
                            std::uint64_t seed) {
-  const Spec& spec = results(p.c)[block.result];
-  if (has_kernels(block.slice))
-    return there.digest(spec.dtype, cutout(shape(spec), block.slice), block.bytes.data(), seed);
-  return digest_of(spec.dtype, shape(spec), block.slice, brought(there, block.bytes), seed);
+  return digested<&DeviceCheck::digest, digest_of>(there, p, block, seed);
 }
 
 std::uint64_t digest_signs_there(const DeviceCheck& there, const Prover& p, const InPlace& block,
                                  std::uint64_t seed) {
-  const Spec& spec = results(p.c)[block.result];
-  if (has_kernels(block.slice))
-    return there.digest_signs(spec.dtype, cutout(shape(spec), block.slice), block.bytes.data(), seed);
-  return digest_of_signs(spec.dtype, shape(spec), block.slice, brought(there, block.bytes), seed);
+  return digested<&DeviceCheck::digest_signs, digest_of_signs>(there, p, block, seed);
 }
 
 std::uint64_t bits_there(const DeviceCheck& there, DType dtype, const std::byte* block,
