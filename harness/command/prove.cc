@@ -187,6 +187,8 @@ struct Proving {
   std::map<std::pair<std::string, bool>, hlo::Proof> proofs{};
 
   std::optional<std::uint64_t> refuting{};  // a draw: the first pass that is wrong is wrong in it
+  hlo::Sought sought{};                     // by locating
+  std::function<hlo::Watch<hlo::Twin>(const hlo::Module&, const hlo::Proof&)> noting{};
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
@@ -202,7 +204,8 @@ struct Proving {
                          },
                          [&] { watch.pause(); },
                          refuting.has_value(),
-                         of.empty()};
+                         of.empty(),
+                         noting};
     if (bytes > most) {
       const bool less = most < std::int64_t{1} << 20;
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
@@ -221,7 +224,10 @@ void each_pass(Proving& proving, const hlo::Module& before, F stop) {
     std::optional<hlo::Proof> proof;
     try {
       const auto after = module_at(pass.file);
-      const hlo::Subject subject{before, *after, proving.propagated, pass.partitioned};
+      const bool is_propagated =
+          !pass.partitioned && proving.propagated && print(*after) == print(*proving.propagated);
+      const hlo::Subject subject{before, is_propagated ? *proving.propagated : *after, proving.propagated,
+                                 pass.partitioned};
       proof = proving.prove(subject, checked_bytes(subject), pass.name);
       finding = name(proof->finding);
     } catch (const hlo::BadModule& error) {
@@ -243,6 +249,7 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
     if (!flags.json)
       fmt::print(stderr, "plumb: {}: {}, {} of memory\n", report.subject, counted(proof.devices, "device"),
                  in_mib(report.bytes));
+    proving.noting = hlo::watching(subject, proving.sought);
     proof = proving.prove(subject, report.bytes, "");
     const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
     if (proof.finding == hlo::Finding::refuted && !proof.directed && !flags.passes)
@@ -265,7 +272,7 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
     if (later)
       proof = std::move(*later);  // the pass says where
     else
-      report.place = locate(subject, proof, {look, [&] { proving.watch.pause(); }});
+      report.place = locate(subject, proof, {look, [&] { proving.watch.pause(); }}, &proving.sought);
   } catch (const Ended& ended) {
     if (proof.finding == hlo::Finding::proven)
       proof.finding = hlo::Finding::unrun, proof.draws = proving.agreed;

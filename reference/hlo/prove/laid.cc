@@ -3,15 +3,23 @@
 #include <algorithm>
 
 #include "reference/hlo/run/maps.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
 
 constexpr std::uint64_t kPlace = 1005;  // the name of an element's weight, apart from functions
 
-Residue weighted(const Pairs& pairs, const Array<Twin>& a, std::size_t element, std::int64_t place) {
-  const Residue weight = hashed(pairs.key, kPlace, Residue{static_cast<std::uint64_t>(place)});
-  return weight * (is_real(a.type) ? pairs.identity(a.reals[element]) : residue(a.integers[element]));
+// Of the places of a tile.
+std::vector<Residue> weights(const Pairs& pairs, std::int64_t size) {
+  std::vector<Residue> all;
+  for (std::int64_t place = 0; place < size; ++place)
+    all.push_back(hashed(pairs.key, kPlace, Residue{static_cast<std::uint64_t>(place)}));
+  return all;
+}
+
+Residue identity_of(const Pairs& pairs, const Array<Twin>& a, std::size_t element) {
+  return is_real(a.type) ? pairs.identity(a.reals[element]) : residue(a.integers[element]);
 }
 
 // An axis of prime size: devices whose places along it are one apart are `step` apart.
@@ -43,13 +51,14 @@ Tiles tiles_of(const Pairs& pairs, const Array<Twin>& whole, const Integers& dim
   for (std::size_t d = 0; d < dims.size(); ++d)
     tiles.count.push_back(whole.dims[d] / dims[d]), all *= tiles.count.back();
   tiles.of.resize(static_cast<std::size_t>(all));
+  const std::vector<Residue> weight = weights(pairs, count(dims));
   std::size_t element = 0;
   each_index(whole.dims, [&](const Integers& index) {
     std::int64_t tile = 0, place = 0;
     for (std::size_t d = 0; d < dims.size(); ++d)
       tile = tile * tiles.count[d] + index[d] / dims[d], place = place * dims[d] + index[d] % dims[d];
     Residue& sum = tiles.of[static_cast<std::size_t>(tile)];
-    sum = sum + weighted(pairs, whole, element++, place);
+    sum = sum + weight[static_cast<std::size_t>(place)] * identity_of(pairs, whole, element++);
   });
   return tiles;
 }
@@ -99,12 +108,17 @@ std::vector<Residue> added_along(const Axis& axis, const std::vector<Residue>& h
 
 Sums sums_of(const Pairs& pairs, const Array<Twin>& a, std::int64_t devices) {
   const std::int64_t size = count(a.dims);
+  const std::vector<Residue> weight = weights(pairs, size);
   std::vector<Residue> lanes(static_cast<std::size_t>(a.lanes));
-  for (std::int64_t lane = 0; lane < a.lanes; ++lane)
-    for (std::int64_t n = 0; n < size; ++n) {
-      Residue& sum = lanes[static_cast<std::size_t>(lane)];
-      sum = sum + weighted(pairs, a, static_cast<std::size_t>(lane * size + n), n);
+  each_part(a.lanes, size, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t lane = begin; lane < end; ++lane) {
+      Residue sum;
+      for (std::int64_t n = 0; n < size; ++n)
+        sum = sum + weight[static_cast<std::size_t>(n)] *
+                        identity_of(pairs, a, static_cast<std::size_t>(lane * size + n));
+      lanes[static_cast<std::size_t>(lane)] = sum;
     }
+  });
   Sums sums{a.type, a.dims, {}};
   for (std::int64_t device = 0; device < devices; ++device)
     sums.of.push_back(lanes[static_cast<std::size_t>(lane_on(a, device))]);

@@ -11,10 +11,16 @@ namespace {
 
 std::uint64_t mixed_in(std::uint64_t state, std::uint64_t x) { return mixed(state + x); }
 
-std::uint64_t with_element(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
-  return mixed_in(state, is_real(a.type) ? identity(0, a.reals[element]).value
-                                         : static_cast<std::uint64_t>(a.integers[element]));
-}
+// Of elements one after the other: each is mixed with its place, by itself, so that none waits for another.
+struct Sequence {
+  std::uint64_t sum = 2, place = 0;
+  void add(const Array<Twin>& a, std::size_t element) {
+    place += 0x9e3779b97f4a7c15u;  // far apart: an integer at one place is no other at another
+    const std::uint64_t x = is_real(a.type) ? identity(0, a.reals[element]).value
+                                            : static_cast<std::uint64_t>(a.integers[element]);
+    sum += mixed(x + place);
+  }
+};
 
 Integers extents_on(const Share& share, const Integers& dims, const Integers& tile) {
   Integers extents;
@@ -39,10 +45,9 @@ std::uint64_t print_of(const Array<Twin>& held, std::int64_t devices) {
   std::vector<std::uint64_t> each(static_cast<std::size_t>(held.lanes));
   each_part(held.lanes, size, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t lane = begin; lane < end; ++lane) {
-      std::uint64_t one = 2;
-      for (std::int64_t n = 0; n < size; ++n)
-        one = with_element(held, one, static_cast<std::size_t>(lane * size + n));
-      each[static_cast<std::size_t>(lane)] = one;
+      Sequence one;
+      for (std::int64_t n = 0; n < size; ++n) one.add(held, static_cast<std::size_t>(lane * size + n));
+      each[static_cast<std::size_t>(lane)] = one.sum;
     }
   });
   std::uint64_t all = 1;
@@ -55,34 +60,36 @@ std::uint64_t print_of(const Array<Twin>& held, const Ends& ends) {
   const std::int64_t size = count(held.dims);
   std::uint64_t all = 1;
   for (std::int64_t device = 0; device < std::ssize(ends.on); ++device) {
-    std::uint64_t one = 2;
+    Sequence one;
     auto element = static_cast<std::size_t>(begin_on(held, device, size));
     each_index(held.dims, [&](const Integers& index) {
-      if (is_within(index, ends.on[static_cast<std::size_t>(device)])) one = with_element(held, one, element);
+      if (is_within(index, ends.on[static_cast<std::size_t>(device)])) one.add(held, element);
       ++element;
     });
-    all = mixed_in(all, one);
+    all = mixed_in(all, one.sum);
   }
   return all;
 }
 
-LaidPrint print_of(const Array<Twin>& whole, const Division& division) {
-  LaidPrint laid{1, {}};
-  Ends ends{tile_dims(whole.dims, division), {}};
+std::optional<Ends> ends_of(const Integers& dims, const Division& division) {
+  Ends ends{tile_dims(dims, division), {}};
+  for (const Share& share : division.shares) ends.on.push_back(extents_on(share, dims, ends.tile));
+  const auto is_short = [&](const Integers& extents) { return extents != ends.tile; };
+  return std::ranges::any_of(ends.on, is_short) ? std::optional(std::move(ends)) : std::nullopt;
+}
+
+std::uint64_t print_of(const Array<Twin>& whole, const Division& division) {
+  std::uint64_t all = 1;
   const std::int64_t size = count(whole.dims);
-  bool is_short = false;
   for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
     const Share& share = division.shares[static_cast<std::size_t>(device)];
     const std::int64_t begin = begin_on(whole, device, size);
-    std::uint64_t one = 2;
+    Sequence one;
     for (const std::int64_t n : share_map(whole.dims, division, share))
-      if (n >= 0) one = with_element(whole, one, static_cast<std::size_t>(begin + n));
-    laid.print = mixed_in(laid.print, one);
-    ends.on.push_back(extents_on(share, whole.dims, ends.tile));
-    is_short = is_short || ends.on.back() != ends.tile;
+      if (n >= 0) one.add(whole, static_cast<std::size_t>(begin + n));
+    all = mixed_in(all, one.sum);
   }
-  if (is_short) laid.ends = std::move(ends);
-  return laid;
+  return all;
 }
 
 }  // namespace plumb::hlo

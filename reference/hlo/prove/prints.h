@@ -24,12 +24,11 @@ bool can_differ(const Array<Twin>&);
 std::uint64_t print_of(const Array<Twin>& held, std::int64_t devices);
 std::uint64_t print_of(const Array<Twin>& held, const Ends&);
 
+// Of a whole of these extents that is laid out so, where a tile is short.
+std::optional<Ends> ends_of(const Integers& dims, const Division&);
+
 // What devices would hold of a value that is whole, were it laid out so; in a manual region each knows its
-// own whole. `ends` where a tile is short.
-struct LaidPrint {
-  std::uint64_t print = 0;
-  std::optional<Ends> ends;
-};
-LaidPrint print_of(const Array<Twin>& whole, const Division&);
+// own whole.
+std::uint64_t print_of(const Array<Twin>& whole, const Division&);
 
 }  // namespace plumb::hlo

@@ -25,6 +25,8 @@ struct Step {
   std::int64_t done = 0, all = 0, computed = 0;
 };
 
+struct Proof;
+
 struct Options {
   std::uint64_t seed = 0;
   int draws = 0;  // 0: two, and eight where the arguments are fewer than 4,096 numbers or one integer indexes
@@ -34,6 +36,8 @@ struct Options {
   Pause pause{};                            // within long ones
   bool one_draw = false;                    // the first alone: nothing is sought in others
   bool hold_last = false;                   // of what is shared only the last draw
+  // Asked before AFTER runs on a draw who watches that run.
+  std::function<Watch<Twin>(const Module& after, const Proof& draw)> watch{};
 };
 
 // proven: every element of every result on every device has the residue it should, in every draw. refuted:

@@ -82,7 +82,9 @@ void find_faults_in(const Program& p, Found& all) {
         ++all.applied;
         try {
           const Subject subject{p.before, *faulty, &p.propagated};
-          const Proof proof = prove(subject, {}, &wholes);
+          Options options;
+          options.watch = watching(subject, sought);
+          const Proof proof = prove(subject, options, &wholes);
           if (proof.finding != Finding::refuted || proof.differences.empty()) continue;
           ++all.refuted;
           const auto place = locate(subject, proof, {}, &sought);

@@ -190,12 +190,14 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
   Paths met = trial.paths;
   Picked picked{.numbers = !has_zeros(proof.seed)};
+  const auto watch = trial.options.watch ? trial.options.watch(module, proof) : Watch<Twin>{};
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
     trial.after_turns.note(i, operands, met, has_zeros(proof.seed));
     trial.after_pickings.note(i, operands, held, picked);
+    if (watch) watch(i, operands, held);
   };
   Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, telling(trial, proof, true)};
-  if (!trial.after_turns.all.empty() || !trial.after_pickings.all.empty()) machine.seen = seen;
+  if (watch || !trial.after_turns.all.empty() || !trial.after_pickings.all.empty()) machine.seen = seen;
   try {
     const std::vector<Held> held = results_of(
         evaluate(machine, entry(module), drawn(pairs, trial.subject.before, proof.bounds, trial.cuts), {}));

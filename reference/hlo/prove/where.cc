@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "reference/hlo/prove/laid.h"
 #include "reference/hlo/prove/unfinished.h"
 #include "reference/hlo/run/run.h"
 
@@ -16,26 +15,7 @@ namespace {
 using TwinValue = Value<Twin>;
 using Event = Sought::Event;
 using Events = Sought::Events;
-
-// What a collective gives when it first runs.
-struct Told {
-  std::vector<std::uint64_t> prints;
-  Sums given, taken;  // `taken`: of its first operand
-};
-
-// The numbers of what AFTER computes: all, those of each of the user's operations, and of each collective the
-// first.
-struct Prints {
-  std::unordered_set<std::uint64_t> all;
-  std::unordered_map<std::string, std::unordered_set<std::uint64_t>> of;  // by op_name
-  std::unordered_map<const Instruction*, Told> told;
-
-  // Of an operation that AFTER has, what others compute does not count: a program may compute a value twice.
-  bool contains(std::uint64_t print, const std::string& op_name) const {
-    const auto own = of.find(op_name);
-    return (own == of.end() ? all : own->second).contains(print);
-  }
-};
+using Told = Printed::Told;
 
 // Those that say nothing of a fault: they are moved, merged and made again, or hand on what others compute.
 bool idle(const Instruction& i) {
@@ -57,33 +37,11 @@ std::vector<TwinValue> whole_arguments(const Search& search) {
   return drawn(search.subject.before, search.proof.bounds, search.proof.seed);
 }
 
-Prints prints_of(Search& search) {
-  const Subject& subject = search.subject;
-  Prints prints;
-  const std::int64_t devices = subject.after.partitions;
-  const Array<Twin>* last = nullptr;
-  std::vector<std::uint64_t> own;  // of the last
-  const auto seen = [&](const Instruction& i, const auto& operands, const TwinValue& held) {
-    if (!held.array) return;
-    // What is an operand, elsewhere, was printed.
-    const bool is_operand = !operands.empty() && operands[0].array == held.array;
-    if (!is_operand || held.array.get() != last) {
-      last = held.array.get(), own = {print_of(*last, devices)};
-      for (const Ends& ends : search.sought.ends)
-        if (ends.tile == last->dims) own.push_back(print_of(*last, ends));
-    }
-    prints.all.insert(own.begin(), own.end());
-    prints.of[i.op_name].insert(own.begin(), own.end());
-    if (i.opcode < Opcode::all_gather || prints.told.contains(&i)) return;
-    Told& told = prints.told[&i];
-    told.prints = own, told.given = sums_of(search.pairs, *held.array, devices);
-    if (!operands.empty() && operands[0].array)
-      told.taken = sums_of(search.pairs, *operands[0].array, devices);
+template <typename Note>
+Watch<Twin> told_to(std::shared_ptr<Note> note) {
+  return [note](const Instruction& i, const std::vector<TwinValue>& operands, const TwinValue& held) {
+    note->note(i, operands, held);
   };
-  const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
-  evaluate(machine, entry(subject.after),
-           drawn(search.pairs, subject.before, search.proof.bounds, parameter_layouts(subject)), {});
-  return prints;
 }
 
 // Those that the root of their computation comes of.
@@ -114,29 +72,78 @@ std::map<const Instruction*, const Instruction*> elements_given(const Module& mo
   return all;
 }
 
-// What each instruction should be, but for whether it is there. What nobody reads AFTER needs not have. In a
-// manual region each device knows a whole of its own, or all the same.
-Events events_of(Search& search) {
-  const Module& module = *search.subject.propagated;
-  Events events;
+// What is looked for. What nobody reads AFTER needs not have.
+struct Foreseen {
+  const Module& module;
   const std::set<const Instruction*> read = read_by_roots(module);
-  const auto given = elements_given(module);
-  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
-    const auto by = given.find(&i);
+  const std::map<const Instruction*, const Instruction*> given = elements_given(module);
+
+  bool is_asked(const Instruction& i) const { return (!idle(i) || given.contains(&i)) && read.contains(&i); }
+  // Where it is laid out, and not as parts.
+  std::optional<Division> division_of(const Instruction& i) const {
+    if (!is_asked(i) || i.sharding.empty()) return std::nullopt;
+    auto division = divide_within(i.sharding[0], i.shape.dims.size(), module.partitions);
+    if (division && division->parts > 1) return std::nullopt;
+    return division;
+  }
+};
+
+// Notes what each instruction should be, but for whether it is there. In a manual region each device knows a
+// whole of its own, or all the same.
+struct Foreseeing {
+  const Foreseen foreseen;
+  Events& events;
+
+  void note(const Instruction& i, const std::vector<TwinValue>&, const TwinValue& held) {
+    const auto by = foreseen.given.find(&i);
     const auto [at, first] =
-        events.try_emplace(&i, Event{by == given.end() ? &i : by->second, std::ssize(events)});
+        events.try_emplace(&i, Event{by == foreseen.given.end() ? &i : by->second, std::ssize(events)});
     if (!first || !held.array || !can_differ(*held.array)) return;
     Event& event = at->second;
-    event.whole = print_of(*held.array, module.partitions);
-    if ((idle(i) && by == given.end()) || !read.contains(&i)) return;
+    event.whole = print_of(*held.array, foreseen.module.partitions);
+    if (!foreseen.is_asked(i)) return;
     if (i.sharding.empty()) return void(event.print = event.whole);
-    const auto division = divide_within(i.sharding[0], i.shape.dims.size(), module.partitions);
-    if (!division || division->parts > 1) return;
-    LaidPrint laid = print_of(*held.array, *division);
-    event.print = laid.print;
-    if (laid.ends) search.sought.ends.insert(*std::move(laid.ends));
-  };
-  const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
+    if (const auto division = foreseen.division_of(i)) event.print = print_of(*held.array, *division);
+  }
+};
+
+// Of all that is sought and not evenly divided.
+std::set<Ends> ends_of(const Module& module) {
+  const Foreseen foreseen{module};
+  std::set<Ends> all;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions)
+      if (const auto division = foreseen.division_of(i))
+        if (auto ends = ends_of(i.shape.dims, *division)) all.insert(*std::move(ends));
+  return all;
+}
+
+Printed printed_of(Search& search) {
+  const Subject& subject = search.subject;
+  Printed printed;
+  const auto printing = std::make_shared<Printing>(ends_of(*subject.propagated), search.pairs,
+                                                   subject.after.partitions, printed);
+  const Machine<Pairs> machine{subject.after,     search.pairs, subject.after.partitions,
+                               told_to(printing), nullptr,      search.pulse};
+  evaluate(machine, entry(subject.after),
+           drawn(search.pairs, subject.before, search.proof.bounds, parameter_layouts(subject)), {});
+  return printed;
+}
+
+// Whether the module ran to its end.
+bool is_complete(const Module& module, const Events& events) {
+  const Computation& main = entry(module);
+  return events.contains(&main.instructions[static_cast<std::size_t>(main.root)]);
+}
+
+Events& events_of(Search& search) {
+  const Module& module = *search.subject.propagated;
+  Events& events = search.sought.events[search.proof.seed];
+  if (is_complete(module, events)) return events;
+  events = {};
+  const auto foreseeing = std::make_shared<Foreseeing>(Foreseen{module}, events);
+  const Machine<Pairs> machine{module,  search.pairs, module.partitions, told_to(foreseeing),
+                               nullptr, search.pulse};
   evaluate(machine, entry(module), whole_arguments(search), {});
   return events;
 }
@@ -177,7 +184,7 @@ std::vector<Part> sources(const Module& module, const Computation& c, const Part
 }
 
 // From the last to the first: what a present value was computed from was right in some form.
-void spread_presence(const Module& module, const Prints& prints, Events& events) {
+void spread_presence(const Module& module, const Printed& prints, Events& events) {
   std::map<const Instruction*, std::set<Part>> reached;
   for (std::size_t n = module.computations.size(); n-- > 0;) {
     const Computation& c = module.computations[n];
@@ -229,7 +236,7 @@ struct Collective {
   bool gives_value = false, takes_value = false;  // of the program, laid out somehow, or parts of one
 };
 
-std::vector<Collective> collectives_for(const Module& after, const Prints& prints,
+std::vector<Collective> collectives_for(const Module& after, const Printed& prints,
                                         const std::string& op_name) {
   std::vector<Collective> all;
   for (const Computation& c : after.computations)
@@ -302,7 +309,7 @@ const Collective* at_fault(Search& search, const std::vector<Collective>& all,
 
 // The collective of AFTER that was made for the same operation of the user's and is at fault, and how many
 // more were.
-std::string collective_for(Search& search, const Prints& prints, const Events& events,
+std::string collective_for(Search& search, const Printed& prints, const Events& events,
                            const std::string& op_name) {
   const std::vector<Collective> all = collectives_for(search.subject.after, prints, op_name);
   if (all.empty()) return {};
@@ -333,15 +340,41 @@ Place place_at(const Subject& subject, const Spot& spot) {
 
 }  // namespace
 
+// Beyond so many elements what is right would take longer by what only the wrong ones need.
+constexpr std::int64_t kMostWatched = std::int64_t{1} << 18;
+
+std::function<Watch<Twin>(const Module&, const Proof&)> watching(const Subject& subject, Sought& sought) {
+  sought.watched.reset();
+  return [&](const Module& module, const Proof& draw) -> Watch<Twin> {
+    if (!subject.propagated || draw.draws > 1 || draw.directed || !draw.meanings.empty()) return {};
+    if (&module == subject.propagated) {
+      Events& events = sought.events[draw.seed] = {};
+      return told_to(std::make_shared<Foreseeing>(Foreseen{module}, events));
+    }
+    if (&module != &subject.after) return {};
+    Printed& printed = sought.watched.emplace(draw.seed).printed;
+    const auto printing = std::make_shared<Printing>(ends_of(*subject.propagated), Pairs{draw.seed},
+                                                     module.partitions, printed);
+    return [printing, &sought](const Instruction& i, const auto& operands, const TwinValue& held) {
+      if (sought.watched) printing->note(i, operands, held);
+      if (printing->elements > kMostWatched) sought.watched.reset();
+    };
+  };
+}
+
 std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse, Sought* shared) {
   if (proof.at) return place_at(subject, *proof.at);
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
   Sought own;
   Sought& sought = shared && proof.meanings.empty() && !proof.directed ? *shared : own;
-  Search search{subject, pulse, {proof.seed, 0, &proof.meanings}, proof, sought};
-  if (!sought.events.contains(proof.seed)) sought.events[proof.seed] = events_of(search);
-  const Prints prints = prints_of(search);
-  Events events = sought.events[proof.seed];  // what is reached differs from fault to fault
+  Search search{
+      subject, pulse, {proof.seed, 0, &proof.meanings},
+        proof, sought
+  };
+  Events events = events_of(search);  // what is reached differs from fault to fault
+  const bool is_watched = sought.watched && sought.watched->seed == proof.seed;
+  const Printed prints = is_watched ? std::move(sought.watched->printed) : printed_of(search);
+  sought.watched.reset();
   spread_presence(*subject.propagated, prints, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);

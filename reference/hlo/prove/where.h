@@ -1,11 +1,13 @@
 // Where a refuted module went wrong.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "reference/hlo/prove/printed.h"
 #include "reference/hlo/prove/prints.h"
 #include "reference/hlo/prove/prove.h"
 #include "reference/hlo/run/machine.h"
@@ -34,8 +36,18 @@ struct Sought {
   };
   using Events = std::map<const Instruction*, Event>;
   std::map<std::uint64_t, Events> events;
-  std::set<Ends> ends;  // of all that is not evenly divided
+  // What the AFTER that was proven last computed on the draw of this seed.
+  struct Run {
+    std::uint64_t seed = 0;
+    Printed printed{};
+  };
+  std::optional<Run> watched{};
 };
+
+// For Options::watch: of AFTER's first draw, where it is small, and of the module after propagation where
+// that is what is proven, it is noted what locating asks, so that it runs neither again. The subject is what
+// will be located, and it and what is sought outlive the proof.
+std::function<Watch<Twin>(const Module&, const Proof&)> watching(const Subject&, Sought&);
 
 // Nothing where no result is wrong, or one is and the module after propagation is not at hand. Of several
 // AFTERs of one program what is looked for may be shared.

@@ -81,13 +81,16 @@ void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t 
   if (!faulty) return;
   try {
     const Subject subject{m.before, *faulty, &m.propagated};
-    const Proof proof = prove(subject, {}, &shared.wholes);
+    Options options;
+    options.watch = watching(subject, shared.sought);
+    const Proof proof = prove(subject, options, &shared.wholes);
     if (proof.finding != Finding::refuted) return;
     ++tally.refuted;
     const auto at = locate(subject, proof);
     const auto again = locate(subject, proof, {}, &shared.sought);
     ASSERT_TRUE(at && again) << fault.name << " " << proof.why;
     EXPECT_EQ(at->instruction, again->instruction) << "what is sought is the program's, not the fault's";
+    EXPECT_EQ(at->there, again->there) << "what was watched is what it computes";
     tally.located += at.has_value();
     const Instruction& at_fault = faulty_one(m.after, *faulty, c, i);
     if (at && faulty->computations[c].instructions[i].opcode >= Opcode::all_gather &&
