@@ -163,14 +163,10 @@ Certificate describe(const Case& c, const Recipe&, const Coded& d) {
   const std::string data = fmt::format(
       "every tile changes when its operand is quantized, and has its scale from one value alone ({}); ",
       d.large < 15 ? "coarse: a scale too fine may go unseen in blocks" : "fine: any other scale is seen");
-  DType carried = c.wire;
-  bool even = true;
-  for (const Spec& spec : c.op.chain) {
-    const std::int64_t n = parts(c.mesh, spec);
-    if (n > 1 && format(spec.dtype).digits < format(carried).digits) carried = spec.dtype;
-    even = even && std::has_single_bit(static_cast<std::uint64_t>(n));
-  }
-  const std::int64_t acc = capacity(c.acc), wire = std::min(acc, capacity(carried));
+  const bool even = std::ranges::all_of(c.op.chain, [&](const Spec& spec) {
+    return std::has_single_bit(static_cast<std::uint64_t>(parts(c.mesh, spec)));
+  });
+  const std::int64_t acc = capacity(c.acc), wire = std::min(acc, capacity(carried(c)));
   if (!even || d.terms > acc || (d.split && d.terms > wire))
     return {Scope::none,
             data + fmt::format("sum |a b| <= {} units, more than {}: the bound judges", number(d.terms),

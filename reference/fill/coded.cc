@@ -1,7 +1,9 @@
 #include "reference/fill/coded.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 
 #include "reference/fill/emit.h"
 #include "reference/fill/recipe.h"
@@ -208,13 +210,68 @@ void place_units(const Case& c, Coded& d) {
   }
 }
 
+bool is_contracted(const Case& c, int operand, std::size_t d) {
+  return std::ranges::count(contracted_dims(c.op, operand), static_cast<int>(d)) > 0;
+}
+
+// Whether each sum has a large value of the operand: its tiles are all that is contracted, or lines of it.
+bool is_everywhere(const Case& c, const Coded& d, int i) {
+  const Coded::Operand& o = d.operand[i];
+  if (o.scheme == Scheme::none) return false;
+  for (std::size_t dim = 0; dim < o.members.size(); ++dim)
+    for (std::size_t at = 0; at < o.members[dim].count.size() && !is_contracted(c, i, dim); ++at)
+      if (o.tiles.along[dim][at] >= 0 && o.members[dim].count[at] > 1) return false;
+  return true;
+}
+
+// Whether the last digit of a sum that has a large value is more than a small one.
+bool hides_small_terms(const Case& c, const Coded& d) {
+  const int digits = std::min(format(carried(c)).digits, format(result(c).dtype).digits);
+  return d.large + 3 - digits > std::ilogb(kMostSmall);
+}
+
+// Where the pieces of a contracted dimension begin, as both operands lie, and its end.
+std::set<std::int64_t> cut(const Case& c, std::size_t contracted) {
+  std::set<std::int64_t> at;
+  for (int i : {0, 1}) {
+    const Dim& dim = c.op.operands[i].dims[contracted_dims(c.op, i)[contracted]];
+    for (std::int64_t p = 0; p < axes_size(c.mesh, dim.axes); ++p)
+      at.insert(piece(c.mesh, dim, c.rule, p).begin);
+    at.insert(dim.size);
+  }
+  return at;
+}
+
+// Whether some device adds terms of which none is large, while others have large ones in every sum. A line is
+// of all that is contracted but for the last dimension; of a tile that is more one element is large.
+bool has_small_share(const Case& c, const Coded& d) {
+  if (d.operand[0].along < 0) return false;
+  const std::size_t last = contracted_dims(c.op, 0).size() - 1;
+  const std::array everywhere{is_everywhere(c, d, 0), is_everywhere(c, d, 1)};
+  if (!everywhere[0] && !everywhere[1]) return false;
+  for (std::size_t l = 0; l < last; ++l)
+    for (int i : {0, 1})
+      if (everywhere[i] && !in_blocks(d.operand[i].scheme) && cut(c, l).size() > 2) return true;
+  std::int64_t begin = 0;
+  for (const std::int64_t end : cut(c, last)) {
+    bool small = end > begin;
+    for (; begin < end; ++begin)
+      for (const Coded::Operand& o : d.operand) small = small && o.line[begin] != begin;
+    if (small) return true;
+  }
+  return false;
+}
+
 void choose_sizes(const Case& c, Coded& d) {
   if (e5(d.operand[0].scheme) || e5(d.operand[1].scheme)) d.large = 6;
+  if (has_small_share(c, d))  // of which, rounded beside a large value, nothing is left
+    for (const int less : {6, 1})
+      if (hides_small_terms(c, d)) d.large = std::min(d.large, less);
   const auto fits = [&] { return (d.terms = largest_sum(c, d)) <= capacity(c.acc); };
   if (fits()) return;
   d.varies = false;
   if (fits()) return;
-  d.large = 6, d.varies = true;
+  d.large = std::min(d.large, 6), d.varies = true;
   if (fits()) return;
   d.varies = false;
   if (fits()) return;
@@ -223,6 +280,13 @@ void choose_sizes(const Case& c, Coded& d) {
 }
 
 }  // namespace
+
+DType carried(const Case& c) {
+  DType least = c.wire;
+  for (const Spec& spec : c.op.chain)
+    if (parts(c.mesh, spec) > 1 && format(spec.dtype).digits < format(least).digits) least = spec.dtype;
+  return least;
+}
 
 Coded coded(const Case& c) {
   Coded d;

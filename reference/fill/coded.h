@@ -53,6 +53,9 @@ struct Coded {
 };
 Coded coded(const Case&);
 
+// In which parts of its sums are stored: the narrowest of the wire and of what is left unfinished.
+DType carried(const Case&);
+
 void write_run(const Recipe&, const Coded&, const Run&, std::byte* out);  // recipe.h
 
 }  // namespace plumb

@@ -176,5 +176,58 @@ TEST(QuantizedProducts, AreExactWhereTheirCertificatesSaySo) {
   EXPECT_GT(said, 500);
 }
 
+// The format of the fewest digits in which a sum lies on its way or at its end.
+DType narrowest(const Case& c) {
+  DType least = c.wire;
+  for (const Spec& spec : c.op.chain)
+    if (format(spec.dtype).digits < format(least).digits) least = spec.dtype;
+  return least;
+}
+
+// Whether a device has the term at a flat contracted index, as both operands lie.
+bool has_term(const Case& c, std::int64_t device, std::int64_t position) {
+  const std::vector<int> left = contracted_dims(c.op, 0), right = contracted_dims(c.op, 1);
+  for (std::size_t l = left.size(); l-- > 0;) {
+    const Dim &a = c.op.operands[0].dims[left[l]], &b = c.op.operands[1].dims[right[l]];
+    const std::int64_t at = position % a.size;
+    position /= a.size;
+    for (const Dim* dim : {&a, &b}) {
+      const Range mine = piece(c.mesh, *dim, c.rule, coordinate(c.mesh, dim->axes, device));
+      if (at < mine.begin || at >= mine.end) return false;
+    }
+  }
+  return true;
+}
+
+// Of how many elements a device adds to, all are the same without it; 0 where one is not.
+std::int64_t unseen(const Case& c, const std::vector<std::vector<Term>>& all, std::int64_t device) {
+  const DType dtype = narrowest(c);
+  std::int64_t count = 0;
+  for (const std::vector<Term>& terms : all) {
+    std::vector<Term> others;
+    for (const Term& t : terms)
+      if (!has_term(c, device, t.position)) others.push_back(t);
+    count += others.size() < terms.size();
+    if (rounded(dtype, total(terms)) != rounded(dtype, total(others))) return 0;
+  }
+  return count;
+}
+
+// What no format of the sums tells apart beside the large values of other devices would be lost unseen: not
+// by chance, of few elements.
+TEST(QuantizedProducts, HaveNoShareThatIsRoundedAwayEverywhere) {
+  Random draw{std::mt19937_64(11)};
+  std::int64_t tried = 0;
+  for (int i = 0; i < 60000; ++i) {
+    const Case c = draw_case(draw);
+    if (!quantizes(c.op) || is_quantize(c) || c.fill != Fill::scaled) continue;
+    if (devices(c.mesh) > 64 || elements(result(c)) > 2000) continue;
+    const auto all = all_terms(c, {used(c, 0), used(c, 1)});
+    for (std::int64_t d = 0; d < devices(c.mesh); ++d, ++tried)
+      EXPECT_LT(unseen(c, all, d), 10) << print(c) << ": device " << d;
+  }
+  EXPECT_GT(tried, 20000);
+}
+
 }  // namespace
 }  // namespace plumb

@@ -9,10 +9,10 @@
 namespace plumb {
 
 // Which data lines have: another number since a line has others. 1: of lines that say no seed, those of seed
-// 0. 2: of products that a program cuts as it likes (parted_freely), those of no cut. Of 3
-// are also lines, none of them published, whose wanted elements had been alike, or that average more copies
-// than their formats count to.
-inline constexpr int data_generation = 4;
+// 0. 2: of products that a program cuts as it likes (parted_freely), those of no cut; of 3 also what had been
+// alike, or averages that no format counts to, of 4 quantized products that none counts to, of 5 those of
+// small shares, and factors of words that wrap alike.
+inline constexpr int data_generation = 5;
 
 // Operand `i` of the case, whole. One with unfinished axes has a leading dimension for its parts.
 Tensor fill(const Case&, int operand);

@@ -1,4 +1,4 @@
-// Law: the data of a line are those of their generation. golden/generation_4.txt has 2,000 lines over the
+// Law: the data of a line are those of their generation. golden/generation_5.txt has 2,000 lines over the
 // whole grammar, each with a digest of its operands' bits and one of its certificate. Where a digest of bits
 // differs, records of today and of before rest on other data: data_generation is one more, and the file
 // another.

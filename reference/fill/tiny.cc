@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "reference/fill/at_index.h"
+#include "reference/fill/unit.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -207,12 +208,12 @@ std::int64_t bits_drawn(const Case& c) {
   return cells * signs(rows, columns);
 }
 
-// Whether an operand has few elements, whose parts may all add up to 0: normal data do not see to it that
-// they do not.
+// Whether an operand has few elements, all of which may take away what the other tells: parts of normal data
+// that add up to 0, words that are multiples of a power of two modulo those of the result.
 bool may_vanish(const Case& c) {
-  return c.fill == Fill::normal && std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
-           return parts(c.mesh, spec) > 1 && elements(spec) <= kFew;
-         });
+  return std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
+    return elements(spec) <= kFew && (wraps(c) || (c.fill == Fill::normal && parts(c.mesh, spec) > 1));
+  });
 }
 
 bool few(const Case& c) {

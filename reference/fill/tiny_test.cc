@@ -161,7 +161,30 @@ TEST(Tiny, FewSumsOfManyTermsAreNotAlike) {
   EXPECT_EQ(alike, 0);
 }
 
-// Nothing is drawn again that is told apart: the data of the first key stay.
+// Of words that wrap, few of which are the factors of many: by chance they are multiples of 128 or 256, of
+// one part in one of 255 seeds.
+TEST(Tiny, FewFactorsOfManyElementsDoNotAllWrapAlike) {
+  for (const char* line : {
+           "on x=2: einsum z,n->zn s8[1] s8[64] -> s8[1,64]",
+           "on x=2: einsum n,z->zn s8[64] s32[1] -> s8[1,64]",
+           "on x=4: einsum m,z->mz s32[108] s32[1]+x -> s8[108,1]",
+           "on x=4: einsum mk,k->m s8[108,1] s32[1]+x -> s8[108]",
+           "on x=2,y=2: einsum z,mz->mz s32[2]+x s8[50,2]+y -> s8[50,2] wire=s32",
+           "on x=2: grouped fwd s8[40,1] s8[1,1,1] sizes=40 -> s8[40,1]",
+       })
+    for (int seed = 0; seed < 1500; ++seed) {
+      const Case c = parse_case(fmt::format("{} seed={}", line, seed));
+      const std::vector<double> a = reduced(c, 0), b = reduced(c, 1);
+      std::set<std::int8_t> different;
+      for (std::size_t i = 0; i < a.size(); ++i)
+        for (std::size_t j = 0; j < b.size(); ++j)
+          if (a.size() % 2 == 1 || b.size() % 2 == 1 || i % 2 == j % 2)
+            different.insert(
+                static_cast<std::int8_t>(static_cast<std::int64_t>(a[i]) * static_cast<std::int64_t>(b[j])));
+      EXPECT_GT(different.size(), 1u) << print(c);
+    }
+}
+
 // Normal data: the parts of a scalar do not add up to 0, though by chance they would in one of 24 seeds.
 TEST(Tiny, AScalarInPartsIsNoZero) {
   for (const char* rows : {"7", "64"})
@@ -175,6 +198,7 @@ TEST(Tiny, AScalarInPartsIsNoZero) {
     }
 }
 
+// Nothing is drawn again that is told apart: the data of the first key stay.
 TEST(Tiny, WhatTellsSomethingIsNotDrawnAgain) {
   int again = 0;
   for (int seed = 0; seed < 200; ++seed) {
