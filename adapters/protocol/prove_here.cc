@@ -143,6 +143,10 @@ Awaiting awaiting(const Case& c, const DeviceCheck* there) {
   return {c, there, std::move(known)};
 }
 
+std::vector<Awaited> awaited_sums(const Awaiting& of) {
+  return of.known ? of.known->blocks : std::vector<Awaited>{};
+}
+
 std::vector<ProofRow> proofs(const Awaiting& of, const Outcome& outcome, std::uint64_t seed) {
   if (outcome.blocks.empty()) return {};  // a rank without a device
   auto known = of.known;

@@ -10,6 +10,8 @@
 
 namespace plumb {
 
+struct Awaited;
+
 // A case whose blocks are to be proved.
 struct Awaiting {
   Case c;
@@ -22,6 +24,9 @@ struct Awaiting {
 // to is worked out before they are there, where a device holds them, by a vector that is drawn here and that
 // nobody is told: to prove one is then to read it. Of other cases the recipe is.
 Awaiting awaiting(const Case&, const DeviceCheck* there);
+
+// The vectors of a case that is made ready, and what its blocks add up to by them: for tests.
+std::vector<Awaited> awaited_sums(const Awaiting&);
 
 // One for each block of an outcome that stays in place, by `seed`; unsaid of those that lie elsewhere.
 std::vector<ProofRow> proofs(const Awaiting&, const Outcome&, std::uint64_t seed);

@@ -36,20 +36,24 @@ function(plumb_room name)
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
   if(ARG_HOT)
     target_compile_options(plumb_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
-  elseif(ARG_COLD)
+  else()
+    target_compile_options(plumb_${name} PRIVATE ${PLUMB_UNCHECKED})
+  endif()
+  if(ARG_COLD)
     target_compile_options(plumb_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 
-# Everything that the sanitizers run: the tests labelled unit or law, and what they start.
-add_custom_target(plumb_proofs)
+# What scripts/test runs under the sanitizers, and what that starts: the tests with the label memory, of code that reads
+# bytes from outside, goes through buffers by itself or starts threads. The rest of unit and law: --preset address-whole.
+add_custom_target(plumb_memory)
 
-# What a test measures is in the libraries, and so are the pointers that -fsanitize=undefined checks before each use: in
-# the code of the tests that would take as long as the rest of their compiling. Of a function in a header the linker may
-# take the copy of the test; the address sanitizer and the library's asserts are in both.
-set(PLUMB_TEST_OPTIONS)
+# The pointers that -fsanitize=undefined checks before each use are those of HOT rooms, which go through memory by
+# themselves: elsewhere that would take as long as the rest of the compiling. Of a function in a header the linker may
+# take another room's copy; the address sanitizer and the library's asserts are in all.
+set(PLUMB_UNCHECKED)
 if(PLUMB_SANITIZE MATCHES undefined)
-  set(PLUMB_TEST_OPTIONS -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr)
+  set(PLUMB_UNCHECKED -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr)
 endif()
 
 # plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest. SLOW where its own
@@ -64,15 +68,15 @@ function(plumb_test name)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/parsed_gtest.cc CONTENT "")
     add_library(plumb_parsed_gtest OBJECT ${PROJECT_BINARY_DIR}/parsed_gtest.cc)
     target_link_libraries(plumb_parsed_gtest PRIVATE GTest::gtest GTest::gmock)
-    target_compile_options(plumb_parsed_gtest PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
+    target_compile_options(plumb_parsed_gtest PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_UNCHECKED})
     plumb_parse_once(plumb_parsed_gtest HEADERS <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   if(ARG_SLOW)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PLUMB_TEST_OPTIONS})
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PLUMB_UNCHECKED})
   else()
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_UNCHECKED})
     plumb_parse_once(${name} AS plumb_parsed_gtest)
   endif()
   if(ARG_SHARDS)
@@ -84,8 +88,8 @@ function(plumb_test name)
   if(ARG_COST)
     set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
   endif()
-  if("unit" IN_LIST ARG_LABELS OR "law" IN_LIST ARG_LABELS)
-    add_dependencies(plumb_proofs ${name})
+  if("memory" IN_LIST ARG_LABELS)
+    add_dependencies(plumb_memory ${name})
   endif()
 endfunction()
 
@@ -129,4 +133,18 @@ function(plumb_worker_tests framework)
       set_tests_properties(${name} PROPERTIES LABELS ${framework} TIMEOUT 900)
     endforeach()
   endforeach()
+endfunction()
+
+# plumb_judged(te@2.20.2 te-fp8 EXPECTED systems/te-fp8 BACKENDS te@2.20.2 te@2.20.2,via=dense): where there is an environment
+# of the release, a sample of a suite is judged anew, each case as the published record says.
+function(plumb_judged release suite)
+  cmake_parse_arguments(ARG "" "EXPECTED" "BACKENDS" ${ARGN})
+  string(REGEX REPLACE "@.*" "" framework ${release})
+  plumb_environments(${framework} environments)
+  if(PLUMB_TESTS AND "${environments}" MATCHES "/${release}(;|$)")
+    set(name ${framework}_judged_${suite}_${release})
+    add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/testing/judged
+             ${PROJECT_SOURCE_DIR}/results/${ARG_EXPECTED}.jsonl.xz ${suite} ${ARG_BACKENDS})
+    set_tests_properties(${name} PROPERTIES LABELS ${framework} TIMEOUT 900 ENVIRONMENT PLUMB=$<TARGET_FILE:plumb>)
+  endif()
 endfunction()

@@ -8,6 +8,7 @@ from night import drawn, tool
 from night.sheet import escaped, page, table
 
 OTAVA = "otava@0.8.0"
+FEWEST = 3  # values of which Otava may say that one differs
 COSTS = {"bytes": "bytes over the bound", "compile": "seconds of compilation", "run": "seconds of a run",
          "bench": "seconds under the clock"}
 
@@ -26,6 +27,17 @@ def series(nights):
     return found
 
 
+def answered(python, asked):
+    """What marks.py says of series, which starts for seconds."""
+    if not asked:
+        return {}
+    done = subprocess.run([python, pathlib.Path(__file__).with_name("marks.py")], input=json.dumps(asked), capture_output=True,
+                          text=True)
+    if done.returncode != 0:
+        raise tool.OursFailed(f"marks.py: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
 def marks(found):
     """Of each series of nights where it changes, as marks.py says it, by cost: not where it has become a mean of more or fewer cases,
     nor in the digits in which a sum of the same logarithms differs by its order. None where there is no Apache Otava."""
@@ -34,12 +46,8 @@ def marks(found):
         return None
     asked = {json.dumps([what, name]): [float(f"{one[0]:.9g}") for one in points if one] for what, lines in found.items()
              for name, points in lines.items()}
-    done = subprocess.run([python, pathlib.Path(__file__).with_name("marks.py")], input=json.dumps(asked), capture_output=True,
-                          text=True)
-    if done.returncode != 0:
-        raise tool.OursFailed(f"marks.py: {done.stderr.strip()}")
     said = {what: {} for what in COSTS}
-    for key, marked in json.loads(done.stdout).items():
+    for key, marked in answered(python, {key: values for key, values in asked.items() if len(values) >= FEWEST}).items():
         what, name = json.loads(key)
         there = [(at, one[1]) for at, one in enumerate(found[what][name]) if one]
         said[what][name] = [(there[index][0], before, after) for index, before, after in marked

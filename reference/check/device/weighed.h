@@ -2,6 +2,8 @@
 // processor and for a card.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/device/element_at.h"
 #include "reference/exact/field.h"
 
@@ -121,6 +123,7 @@ inline constexpr int kMostUnfolded = 1 << 11;
 struct PrimeSum {
   static constexpr int lanes = 1;
   static constexpr std::int64_t kNarrow = 1 << 20;
+  static_assert(kMostUnfolded <= INT64_MAX / (kNarrow << 31));
   __int128 wide = 0;
   std::int64_t low = 0, high = 0;
 
