@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -98,6 +99,12 @@ class Audit(unittest.TestCase):
         confirmed = importlib.util.module_from_spec(importlib.util.spec_from_loader("confirmed", loader))
         loader.exec_module(confirmed)
         return confirmed
+
+    def test_what_a_page_counts_cases_of_is_what_it_says_was_judged(self):
+        named = {backend for _, backend in self.confirmed().counted()}
+        judged = {backend for page in audit.ROOT.glob("results/*.md") for backend in re.findall(r"^\| \S.*?\| `(\w+@\S+)`", page.read_text(), re.M)}
+        self.assertTrue(named)
+        self.assertEqual(named - judged, set())
 
     def test_which_releases_show_a_kind_is_kept_beside_what_was_known(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(releases, "FILE", pathlib.Path(folder) / "releases"):
