@@ -35,7 +35,7 @@ class Backend(compiled.Backend):
         names = ("cpp_extensions", "dense", "sharding", "quantize")
         self.te = types.SimpleNamespace(**dict(zip(names, standin.load())))
         kernels.install()
-        if self.via == "module":
+        if self.via in ("module", "mlp"):
             self.te.module = standin.modules()
         try:
             self.resources = resources.parsed(options.get("resources"), self.te.sharding.MeshResource)

@@ -3,6 +3,8 @@
     via=dense    dense, with the quantizers of the operands' schemes
     via=module   the Flax module DenseGeneral, without a bias; operands ~fp8 and ~mxfp8 under autocast, with the recipe of
                  current scaling, delayed scaling or blocks
+    via=mlp      the Flax module LayerNormMLP without its norm, w its first kernel; the activation is linear and the second
+                 kernel the identity, whole on every device: what comes out is the product
 """
 
 import functools
@@ -54,10 +56,20 @@ def general(te, recipe, delayed, x, w, contracting_dims, seen=None):
         return module.apply({"params": {"kernel": w}, **trained(step, begun, y, seen)}, x)
 
 
+def perceptron(te, x, w, contracting_dims, seen=None):
+    """LayerNormMLP has room for several activations between the dimensions of its first kernel."""
+    features, hidden = w.shape
+    module = te.module.LayerNormMLP(intermediate_dim=hidden, enable_layernorm=False, activations=("linear",), dtype=w.dtype)
+    kernels = {"wi_kernel": w.reshape(features, 1, hidden), "wo_kernel": jnp.eye(hidden, features, dtype=w.dtype)}
+    return module.apply({"params": kernels}, x, deterministic=True)[0]
+
+
 def layer_of(te, case, form, backend):
     if backend.via == "dense":
         dense = functools.partial(te.dense.dense, **quantized.of_dense(te, case, form))
         return lambda x, w, contracting_dims, seen=None: dense(x, w, contracting_dims=contracting_dims)
+    if backend.via == "mlp":
+        return functools.partial(perceptron, te)
     delayed = backend.options["recipe"] == "delayed"
     recipe = recipe_of(te, case, form, delayed)
     standin.be(100 if recipe is not None and recipe.mxfp8() else 90)

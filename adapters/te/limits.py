@@ -71,17 +71,33 @@ def rows(backend):
         found.insert(1, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True))
     if plan:
         found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum"))
-    if dense or backend.via == "module":
+    if dense or backend.via in ("module", "mlp"):
         found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
                          lambda c: c.op == "einsum" and programs.form(c) is None))
     found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both",
                      lambda c: dp_and_fsdp(backend, c), "cannot be enabled at the same time", DP_AND_FSDP))
+    if backend.via == "mlp":
+        found += of_perceptron()
     words = "" if plan else r"evenly divi|be divisible"
     found.append(Row("uneven argument", "uneven split of an argument", lambda c: c.uneven(c.operands), words,
                      product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
     found.append(Row("uneven result", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]), words,
                      product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
     return found + (of_experts() if backend.via == "shard_map" else [])
+
+
+def of_perceptron():
+    return [
+        Row("no product of an MLP", "via=mlp multiplies", lambda c: c.op != "einsum"),
+        Row("MLP in FP8", "the second product of LayerNormMLP would be quantized too", quantizes),
+        Row("features of an MLP", "LayerNormMLP has one dimension of features, and gives back as many as it took",
+            lambda c: weight_shape(c)[1:] != weight_shape(c)[:1]),
+    ]
+
+
+def weight_shape(case):
+    """Of the layer whose product, or whose gradient, an einsum is."""
+    return case.chain[0].shape if programs.form(case) == "wgrad" else case.operands[1].shape
 
 
 def of_experts():

@@ -2,7 +2,7 @@
 
     via=gemm    einsum mk,kn->mn     cpp_extensions.gemm(x, w), for any layout of the operands
     via=dense   einsum mk,kn->mn     dense(x, w);  mn,kn->mk and mk,mn->kn: its gradients, through its own vjp
-    via=module  the same             of the module DenseGeneral (layers.py)
+    via=module  the same             of the module DenseGeneral, via=mlp of LayerNormMLP (layers.py)
     grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients; via=shard_map: expert.py
     quantize, and operands in FP8        quantized.py
 """
@@ -79,7 +79,7 @@ def program(te, case, backend):
         return quantized.quantize(te, case, backend.via)
     if case.op == "grouped":
         return grouped(te, case)
-    if backend.via in ("dense", "module"):
+    if backend.via in ("dense", "module", "mlp"):
         return dense(te, case, backend)
     dims, keywords = contracted(case), quantized.of_gemm(te, case)
     return lambda x, y: first(te.cpp_extensions.gemm(x, y, contracting_dims=dims, **keywords))

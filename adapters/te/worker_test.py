@@ -112,6 +112,19 @@ class Live(unittest.TestCase):
         _, (reply,) = ask([quantize("fp8", "f32[4,8]", "f8e4m3[4,8]", "f32[]")], via="module")
         self.assertEqual(reply["reason"], "via=module multiplies")
 
+    def test_the_first_product_of_an_mlp_and_its_gradients(self):
+        cases = [REPORTED, einsum("bsn,kn->bsk", "f32[8@fsdp,4,8]", "f32[8,8@expert]", "f32[8@fsdp,4,8]"),
+                 einsum("bsk,bsn->kn", "f32[8@fsdp,4,8]", "f32[8@fsdp,4,8]", "f32[8,8@expert]")]
+        for one, other in zip(ask(cases)[1], ask(cases, via="mlp")[1]):
+            self.assertEqual(other["type"], "result", other)
+            self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]])
+        refused = [(einsum("mk,kn->mn", "f32[4,8]", "f32[8,4]", "f32[4,4]"), "gives back as many as it took"),
+                   (einsum("mab,abn->mn", "f32[4,4,4]", "f32[4,4,4]", "f32[4,4]"), "one dimension of features"),
+                   (einsum("mk,kn->mn", "f32[8,32]~fp8", "f32[32,32]~fp8", "f32[8,32]"), "would be quantized too"),
+                   (grouped("fwd", [4, 4], "f32[8,4]", "f32[2,4,4]", "f32[8,4]", (("x", 2),)), "via=mlp multiplies")]
+        for (case, reason), reply in zip(refused, ask([case for case, _ in refused], via="mlp")[1]):
+            self.assertIn(reason, reply.get("reason", ""), reply)
+
     def test_experts_on_their_own_devices(self):
         mesh = (("ep", 2), ("fsdp", 2))
         _, replies = ask([
