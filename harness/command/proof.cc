@@ -92,6 +92,11 @@ std::string in_words(const ProofReport& report) {
         counted(std::ssize(proof.apart), "comparison"), proof.apart.size() == 1 ? "it turns" : "they turn",
         100 * most);
   }
+  if (proven && !proof.unshown.empty())
+    text += fmt::format(
+        "    {} of floats decided nothing that a result shows where {}: another limit may be here\n",
+        counted(std::ssize(proof.unshown), "comparison"),
+        proof.unshown.size() == 1 ? "it turns" : "they turn");
   return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
 }
 
@@ -127,6 +132,7 @@ std::string json_text(const ProofReport& report) {
       {"seed",          proof.seed         },
       {"text",          in_words(report)   },
       {"unanswered",    proof.unanswered   },
+      {"unshown",       proof.unshown      },
       {"untaken",       proof.untaken      },
       {"verdict",       verdict_of(proof)  },
       {"why",           proof.why          }

@@ -157,7 +157,8 @@ void say_below_zero(const std::map<std::int64_t, hlo::Bounds>& ranges, const hlo
 
 // Whether nothing is listed or counted that no draw showed.
 bool is_all_shown(const hlo::Proof& proof) {
-  return proof.untaken.empty() && proof.unanswered.empty() && proof.borders.empty() && proof.apart.empty();
+  return proof.untaken.empty() && proof.unanswered.empty() && proof.borders.empty() && proof.apart.empty() &&
+         proof.unshown.empty();
 }
 
 // What of a proof would be done again.

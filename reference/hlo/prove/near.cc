@@ -67,6 +67,16 @@ void each_place(const std::vector<Value<Twin>>& operands, F f) {
   }
 }
 
+// Where the left side is greater, and where one that is the same counts as that: of x >= y and x < y.
+bool is_greater(const Instruction& i, const Twin& a, const Twin& b) {
+  if (a.real != b.real) return a.real > b.real;
+  const auto direction = i.opcode == Opcode::compare ? get<std::string>(i, Key::direction) : "GT";
+  return direction == "GE" || direction == "LT";
+}
+bool is_same(const Twin& a, const Twin& b) {
+  return a.real == b.real && a.real != 0 && a.coefficient == b.coefficient && a.exponent == b.exponent;
+}
+
 }  // namespace
 
 double Apart::farther() const {
@@ -91,9 +101,9 @@ void Limits::note(const Instruction& i, const std::vector<Value<Twin>>& operands
   if (!all.contains(&i)) return;
   Apart& apart = near[&i];
   each_place(operands, [&](const Twin& a, const Twin& b, std::int64_t) {
-    if (!finite_all({a.real, b.real}) || a.real == b.real) return;
+    if (!finite_all({a.real, b.real}) || (a.real == b.real && !is_same(a, b))) return;
     const double size = std::max(std::fabs(a.real), std::fabs(b.real)), between = std::fabs(a.real - b.real);
-    const std::size_t side = a.real < b.real ? 0 : 1;
+    const std::size_t side = is_greater(i, a, b) ? 1 : 0;
     double& least = a.real == 0 || b.real == 0 ? apart.number[side] : apart.part[side];
     least = std::min(least, a.real == 0 || b.real == 0 ? between : between / size);
     apart.largest = std::max(apart.largest, size);
@@ -134,6 +144,8 @@ struct Far {
 // Ends a run.
 struct Enough {};
 
+constexpr double kSame = 0x1p-60;  // how far off what is the same counts as
+
 // Floats that move by one number: `sign` 2^t as large, or t of the way to those of another seed.
 struct Motion {
   const Approach& what;
@@ -149,7 +161,9 @@ struct Motion {
   }
 
   // Of numbers of one sign by what one is of the other, in logarithms: of what is a power that is straight.
-  double off(double a, double b) const {
+  double off(const Twin& left, const Twin& right) const {
+    const double a = left.real, b = right.real;
+    if (is_same(left, right)) return is_greater(*what.at, left, right) ? kSame : -kSame;
     if (a == 0 || b == 0) return (a - b) / (unit > 0 ? unit : std::max(std::fabs(a), std::fabs(b)));
     if ((a < 0) == (b < 0)) return std::log(a / b) * (a < 0 ? -1 : 1);
     return (a - b) / std::max(std::fabs(a), std::fabs(b));
@@ -173,7 +187,7 @@ struct Motion {
               a.real == 0 || b.real == 0 ? unit : std::max(std::fabs(a.real), std::fabs(b.real));
           all.push_back({
               t,
-              off(a.real, b.real),
+              off(a, b),
               {time, at},
               a.real == 0 || b.real == 0,
               a.real * b.real > 0,
@@ -211,7 +225,8 @@ struct Motion {
       const Far& far = a_is_far ? a : b;
       const double goal = std::copysign(std::max(kNearest, 16 * far.error) / 4, far.off);
       double t = a.t + (goal - a.off) * (b.t - a.t) / (b.off - a.off);
-      if (tried % 3 == 2 || !((t > a.t && t < b.t) || (t < a.t && t > b.t))) t = (a.t + b.t) / 2;
+      const bool is_flat = std::min(std::fabs(a.off), std::fabs(b.off)) == kSame;
+      if (is_flat || tried % 3 == 2 || !((t > a.t && t < b.t) || (t < a.t && t > b.t))) t = (a.t + b.t) / 2;
       if (t == a.t || t == b.t) return std::nullopt;  // it jumps there
       const std::optional<Far> one = run(t, &place);
       if (!one || one->off == 0) return std::nullopt;
@@ -220,25 +235,51 @@ struct Motion {
     return std::nullopt;
   }
 
-  // Whether what is decided reaches a result: nothing else can be another value, for what is drawn has
-  // another real and the same residue.
-  bool is_seen(const Straddle& pair) const {
-    std::vector<std::uint64_t> prints;
-    for (const std::vector<Bounds>& bounds : pair.draws) {
-      if (--what.runs < 0) return false;
-      Pairs pairs{seed};
-      Machine<Pairs> machine{what.module, pairs, what.module.partitions, {}, nullptr, what.pulse};
-      std::uint64_t all = 0;
-      try {
-        for (const Value<Twin>& result :
-             results_of(evaluate(machine, entry(what.module), drawn(what.module, bounds, seed), {})))
-          all = mixed(all + print_of(*result.array, what.module.partitions));
-      } catch (const Disagreement&) {
-        return false;
-      }
-      prints.push_back(all);
+  // The other answer wherever it is near where it turns.
+  void turn(const std::vector<Value<Twin>>& operands, Value<Twin>& held) const {
+    static const Array<Twin> kZero{Type::f32, {}, 1, {}, {Twin{}}, {}};
+    Array<Twin> other = *held.array;
+    const std::int64_t size = count(other.dims);
+    const Array<Twin>&a = *operands[0].array, &b = operands.size() == 1 ? kZero : *operands[1].array;
+    for (std::int64_t n = 0; n < other.lanes * size; ++n) {
+      const auto of = [&](const Array<Twin>& side) {
+        return side.reals[static_cast<std::size_t>(n) % side.reals.size()];
+      };
+      const Twin left = of(a), right = of(b);
+      if (!finite_all({left.real, right.real}) || std::fabs(off(left, right)) > kNear) continue;
+      if (is_real(other.type))
+        other.reals[static_cast<std::size_t>(n)] = negated(other.reals[static_cast<std::size_t>(n)]);
+      else
+        other.integers[static_cast<std::size_t>(n)] ^= 1;
     }
-    return prints[0] != prints[1];
+    held = value(std::move(other));
+  }
+
+  // Of what all results are on a draw; of the other answer. None where devices part.
+  std::optional<std::uint64_t> print(const std::vector<Bounds>& bounds, bool turned) const {
+    if (--what.runs < 0) return std::nullopt;
+    Pairs pairs{seed};
+    Machine<Pairs> machine{what.module, pairs, what.module.partitions, {}, nullptr, what.pulse};
+    if (turned)
+      machine.instead = [&](const Instruction& i, const std::vector<Value<Twin>>& operands,
+                            Value<Twin>& held) {
+        if (&i == what.at) turn(operands, held);
+      };
+    std::uint64_t all = 0;
+    try {
+      for (const Value<Twin>& result :
+           results_of(evaluate(machine, entry(what.module), drawn(what.module, bounds, seed), {})))
+        all = mixed(all + print_of(*result.array, what.module.partitions));
+    } catch (const Disagreement&) {
+      return std::nullopt;
+    }
+    return all;
+  }
+
+  // Whether what is decided reaches a result.
+  bool is_seen(const Straddle& pair) const {
+    const auto one = print(pair.draws[1], false), other = print(pair.draws[1], true);
+    return one && other && *one != *other;
   }
 
   std::optional<Straddle> from(const Far& start, double t) const {
@@ -266,6 +307,8 @@ struct Motion {
   }
 };
 
+double apart_by(double from, double to, double times) { return to + (to - from) * (times - 1) / 2; }
+
 std::uint64_t without_zeros(std::uint64_t seed) {
   while (has_zeros(seed)) ++seed;
   return seed;
@@ -286,12 +329,24 @@ std::optional<Straddle> by_nothing(const Motion& motion, const Far& start) {
 
 }  // namespace
 
+std::array<std::vector<Bounds>, 2> farther(const Straddle& pair, int steps) {
+  const double times = std::exp2(2 * steps);
+  std::array<std::vector<Bounds>, 2> draws = pair.draws;
+  for (const std::size_t side : {0, 1})
+    for (std::size_t p = 0; p < draws[side].size(); ++p) {
+      const Moved &own = pair.draws[side][p].moved, &other = pair.draws[1 - side][p].moved;
+      Moved& moved = draws[side][p].moved;
+      moved.part = apart_by(other.part, own.part, times), moved.size = apart_by(other.size, own.size, times);
+    }
+  return draws;
+}
+
 std::optional<Straddle> straddle(const Approach& what) {
   constexpr int kFirst = 8, kToward = 4;
   std::vector<std::pair<Motion, Far>> starts;
   std::optional<Straddle> unseen;  // the first that no result shows
   const auto shows = [&](const Motion& motion, std::optional<Straddle> found) -> std::optional<Straddle> {
-    if (!found || motion.is_seen(*found)) return found;
+    if (!found || (found->shown = motion.is_seen(*found))) return found;
     if (!unseen) unseen = std::move(found);
     return std::nullopt;
   };
@@ -317,11 +372,10 @@ std::optional<Straddle> straddle(const Approach& what) {
       if (auto found = shows(motion, motion.from(start, 1))) return found;
     }
   }
-  if (unseen) return unseen;
   for (auto& [motion, start] : starts)
     if (motion.toward.reset(); start.is_of_zero)
-      if (auto found = by_nothing(motion, start)) return found;
-  return std::nullopt;
+      if (auto found = shows(motion, by_nothing(motion, start))) return found;
+  return unseen;
 }
 
 }  // namespace plumb::hlo

@@ -34,7 +34,8 @@ void join(Near& to, const Near& from, bool directed);  // who draws for it says 
 constexpr double kNear = 0x1p-10, kNearest = 0x1p-20;
 
 // Of a module, which of two floats is larger, where these are computed of some that are drawn; but within
-// what reductions and sorts call.
+// what reductions and sorts call. Two that are the same, and not zero, are as near as can be on the side that
+// the comparison counts them to: of what is no less than the second largest one is just that.
 struct Limits {
   std::set<const Instruction*> all;
   void note(const Instruction&, const std::vector<Value<Twin>>& operands, Near&) const;
@@ -42,11 +43,15 @@ struct Limits {
 Limits limits_of(const Module&);
 
 // The arguments of two draws of one seed, in which a comparison is near where it turns, with the left side
-// less, and greater.
+// less, and greater; whether a result shows which.
 struct Straddle {
   std::uint64_t seed;
   std::array<std::vector<Bounds>, 2> draws;
+  bool shown = false;
 };
+
+// The same, four times as far from each other for each step.
+std::array<std::vector<Bounds>, 2> farther(const Straddle&, int steps);
 
 // What is looked for, and in how many runs of the module at most; those that were needed are taken off.
 struct Approach {

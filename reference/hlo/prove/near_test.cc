@@ -172,6 +172,74 @@ TEST(Near, WhatDecidesOfEachElement) {
     }
 }
 
+// What is scaled back to a limit is as good as the same on both sides of it: another limit shows farther off.
+TEST(Near, WhatHardlyMovesWhereItTurns) {
+  const Edits clips = {
+      {"  %n = f32[8] negate(%y)\n  ROOT %z = f32[8] select(%decides, %y, %n)",
+       "  %over = f32[] divide(%limit, %from)\n  %overs = f32[8] broadcast(%over), dimensions={}\n"
+       "  %n = f32[8] multiply(%y, %overs)\n  ROOT %z = f32[8] select(%decides, %n, %y)"}
+  };
+  const Computed norm = kComputed[0];
+  const Module whole = parse(with(print(whole_of(norm)), clips), "m.txt"),
+               right = parse(with(print(each_of(norm, kTold)), clips), "m.txt");
+  const Edits another = {
+      {"compare(%from, %limit)", "compare(%from, %more)"                       },
+      {"  %decided =",           "  %more = f32[] constant(7.03)\n  %decided ="}
+  };
+  const Module wrong = parse(with(print(right), another), "m.txt");
+  for (const std::uint64_t seed : kSeeds) {
+    EXPECT_EQ(prove({whole, right, nullptr}, {seed}).finding, Finding::proven) << seed;
+    EXPECT_EQ(prove({whole, wrong, nullptr}, {seed}).finding, Finding::refuted) << seed;
+  }
+}
+
+// Both sides move together where one is picked of the others: what is the same counts as near.
+TEST(Near, WhatIsNoLessThanTheSecondLargest) {
+  const std::string kept =
+      "  %a = f32[4,1] slice(%x), slice={[0:4], [0:1]}\n  %b = f32[4,1] slice(%x), slice={[0:4], [1:2]}\n"
+      "  %c = f32[4,1] slice(%x), slice={[0:4], [2:3]}\n  %low = f32[4,1] minimum(%a, %b)\n"
+      "  %high = f32[4,1] maximum(%a, %b)\n  %mid = f32[4,1] minimum(%high, %c)\n"
+      "  %second = f32[4,1] maximum(%low, %mid)\n  %times = f32[] constant(TIMES)\n"
+      "  %all = f32[4,1] broadcast(%times), dimensions={}\n  %limit = f32[4,1] multiply(%second, %all)\n"
+      "  %flat = f32[4] reshape(%limit)\n  %limits = f32[4,3] broadcast(%flat), dimensions={0}\n"
+      "  %p = pred[4,3] compare(%x, %limits), direction=WHICH\n  %h = f32[4,3] negate(%x)\n"
+      "  %r0 = f32[4,3] select(%p, %x, %h)";
+  const Edits half = {
+      {"[4,",    "[2,"   },
+      {"[0:4]",  "[0:2]" },
+      {"f32[4]", "f32[2]"}
+  };
+  for (const std::string which : {"GE", "LT", "GT", "LE"})
+    for (const std::uint64_t seed : kSeeds)
+      for (const std::string times : {"1", "1.0001", "0.9999"}) {
+        const Module whole = edited(
+                         kBefore,
+                         {
+                             {"  %r0 = f32[4,3] copy(%x)", with(kept, {{"TIMES", "1"}, {"WHICH", which}})}
+        }),
+                     each = edited(kAfter, {{"  %r0 = f32[2,3] copy(%x)",
+                                             with(with(kept, half), {{"TIMES", times}, {"WHICH", which}})}});
+        const Proof proof = prove({whole, each, nullptr}, {seed});
+        EXPECT_EQ(proof.finding, times == "1" ? Finding::proven : Finding::refuted)
+            << which << " " << times << " " << seed;
+        EXPECT_TRUE(proof.apart.empty()) << which << " " << seed;
+      }
+}
+
+// Where both answers give the same nothing shows that it came near.
+TEST(Near, WhatDecidesNothingIsTold) {
+  const std::string idle =
+      "  %c = f32[] constant(0.5)\n  %cs = f32[4,3] broadcast(%c), dimensions={}\n"
+      "  %p = pred[4,3] compare(%x, %cs), direction=LT\n  %r0 = f32[4,3] select(%p, %x, %x)";
+  const Proof proof = hlo::proof(
+      {
+          {"  %r0 = f32[4,3] copy(%x)", idle}
+  },
+      {{"  %r0 = f32[2,3] copy(%x)", with(idle, {{"[4", "[2"}})}});
+  EXPECT_EQ(proof.finding, Finding::proven);
+  EXPECT_EQ(proof.unshown, std::vector<std::string>{"%p"});
+}
+
 // Of what jumps over its limit no draw is near, and how far it was is told.
 TEST(Near, WhatJumpsIsTold) {
   const std::string jumps =

@@ -167,6 +167,20 @@ int straddles_of(const Trial& trial) {
   return std::ranges::any_of(trial.shared_out, keeps) ? kPlaces : 1;
 }
 
+// What is so near may be another value and hardly another number: the same pair, farther and farther apart.
+Proof shown_farther(Trial& trial, const Straddle& pair, Proof open) {
+  constexpr int kFarthest = 9;
+  trial.by_errors = true;
+  for (int steps = 0; steps <= kFarthest; ++steps)
+    for (const std::vector<Bounds>& bounds : farther(pair, steps)) {
+      Proof one = blank_draw(trial, open, pair.seed);
+      one.bounds = bounds;
+      std::optional<Proof> found = judged_draw(trial, std::move(one), false);
+      if (found && found->finding == Finding::refuted) return *std::move(found);
+    }
+  return shown_by_more(trial, std::move(open), pair.seed + 1);
+}
+
 // Judges both draws of a pair; what they say where one is not proven.
 std::optional<Proof> wrong_side(Trial& trial, const Proof& proof, const Straddle& pair) {
   for (const std::vector<Bounds>& bounds : pair.draws) {
@@ -175,7 +189,7 @@ std::optional<Proof> wrong_side(Trial& trial, const Proof& proof, const Straddle
     std::optional<Proof> found = judged_draw(trial, one, false);
     if (!found) continue;
     if (found->finding == Finding::refuted) return found;
-    if (found->finding == Finding::unsettled) return shown_by_more(trial, *std::move(found), pair.seed + 1);
+    if (found->finding == Finding::unsettled) return shown_farther(trial, pair, *std::move(found));
   }
   return std::nullopt;
 }
@@ -193,6 +207,10 @@ Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
                     seed + kApart * static_cast<std::uint64_t>(n), telling(trial, proof, false), runs});
       if (!pair) break;
       judged += 2;
+      if (pair->shown)
+        trial.unshown.erase(at);
+      else if (n == 0)
+        trial.unshown.insert(at);
       if (std::optional<Proof> wrong = wrong_side(trial, proof, *pair)) return *std::move(wrong);
     }
   }
@@ -347,6 +365,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   for (const Instruction* at : never_near(trial, kNear))
     if (const double part = trial.near.at(at).farther(); part < Apart::kNever)  // else a way is not taken
       proof.apart["%" + at->name] = part;
+  for (const Instruction* at : trial.unshown) proof.unshown.push_back("%" + at->name);
+  std::ranges::sort(proof.unshown);
   const std::vector<Way> ways = untaken(subject.before, trial.paths);
   for (const Pick& pick : picks_of(trial.before_pickings, trial.picked, trial.after_picked))
     if (is_told(pick) && !has(trial.picked, pick) && !is_told_within(subject.before, pick, ways))

@@ -74,6 +74,7 @@ struct Proof {
   std::vector<std::string> borders;     // those of either module that did not come to where they turn
   // Of floats those of BEFORE that did not come near it, and the part of them by which they were apart.
   std::map<std::string, double> apart;
+  std::vector<std::string> unshown;  // and those that did, but in no draw decided there what a result shows
 };
 
 // BEFORE on the arguments of one draw.

@@ -28,6 +28,7 @@ struct Trial {
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
   Near near{};
+  std::set<const Instruction*> unshown{};  // of those that came near, where no result shows what they decide
   std::map<const Instruction*, std::uint64_t> alone{};  // of those shared out, what proven draws show
   Whole directed{};                                     // of a draw that is this proof's alone
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
