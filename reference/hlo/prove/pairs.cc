@@ -226,10 +226,31 @@ std::uint64_t residue_of_both(std::uint64_t key, const Factor& a, const Factor& 
   return identity(key, {0, 0, a.number->coefficient * b.number->coefficient, a.exponent + b.exponent}).value;
 }
 
+constexpr std::int64_t kTogether = 32;  // products of two residues, of which 64 fit into 128 bits
+
+// Where no factor is an exponential, and the sum is finite and not nothing.
+bool dot_plainly(const Factor* a, const Factor* b, std::int64_t n, Twin& to) {
+  double real = 0, error = 0;
+  std::uint64_t exponents = 0;
+  Residue residues;
+  for (std::int64_t begin = 0; begin < n && exponents == 0; begin += kTogether) {
+    unsigned __int128 sum = 0;
+    for (std::int64_t i = begin; i < std::min(n, begin + kTogether); ++i) {
+      real += a[i].real * b[i].real;
+      error += std::fabs(a[i].real) * b[i].bound + a[i].bound * (std::fabs(b[i].real) + b[i].bound);
+      sum += static_cast<unsigned __int128>(a[i].identity.value) * b[i].identity.value;
+      exponents |= a[i].exponent.value | b[i].exponent.value;
+    }
+    residues = residues + residue(sum);
+  }
+  to = {real, error, residues, {}};
+  return exponents == 0 && residues != Residue{} && std::isfinite(real);
+}
+
 }  // namespace
 
 Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
-  constexpr std::int64_t kTogether = 32;  // products of two residues, of which 64 fit into 128 bits
+  if (Twin plain; dot_plainly(a, b, n, plain)) return plain;
   double real = 0, error = 0;
   Residue residues;
   std::int64_t terms = 0, last = 0;
