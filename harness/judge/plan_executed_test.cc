@@ -50,6 +50,15 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {ar("x", 32), ar("y", 32)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x", "y"}, 32, 8), ag({"y"}, 8, 16)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, "does not leave"},
+      {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 16), ar("x", 16)}, ""},  // a sum in pieces
+      {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 8), ar("x", 8), ar("x", 16)}, ""},
+      {"on x=2: reshard f32[8]+x -> f32[8@x]", {rs({"x"}, 16, 8), rs({"x"}, 16, 8)}, ""},
+      {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 16), ar("x", 12)}, "twice"},
+      {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 16), ar("x", 20)}, "twice"},
+      {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 32), ar("x", 32)}, "twice"},
+      {"on x=2: reshard bf16[8]+x -> bf16[8]", {ar("x", 16), ar("x", 16)}, "twice"},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 16)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 8)}, "twice"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x.y]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@y.x]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},  // strided pieces
       {"on x=2,y=2: reshard f32[8]+x -> f32[8@y.x]", {rs_of({0, 2}), rs_of({1, 3})}, ""},

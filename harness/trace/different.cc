@@ -171,6 +171,19 @@ double needed_of_both(const Sums& left, const Sums& right, const Ids& asked) {
   return static_cast<double>(sum);
 }
 
+// Elements that one of these devices needs and has not, and another has: where nothing is added up each takes
+// the room of a value.
+double needed_by_some(const Sums& sums, const Ids& asked) {
+  double sum = 0;
+  for (const Slice& row : sums.rows) {
+    const auto has = [&](std::int64_t d) { return sums.holds(d, row, 0); };
+    const auto lacks = [&](std::int64_t d) { return contains(sums.lots[d].due_rows, row) && !has(d); };
+    if (std::ranges::any_of(asked, has) && std::ranges::any_of(asked, lacks))
+      sum += static_cast<double>(elements(row));
+  }
+  return sum;
+}
+
 // How many devices are such, and the last of them.
 struct Such {
   std::int64_t count = 0, last = 0;
@@ -244,12 +257,15 @@ std::optional<Said> said(const Mesh& mesh, const Trace& trace, const std::vector
   return sum;
 }
 
-// `other`: of a product whose terms are of single rows and columns, the other operand.
+// `other`: of a product whose terms are of single rows and columns, the other operand; of what is only moved
+// itself.
 std::string too_little_told(const Sums& sums, const Sums* other, const std::vector<Ids>& all,
                             const Said& were, double value) {
   for (std::size_t g = 0; g < all.size(); ++g) {
-    const double of_both = other ? needed_of_both(sums, *other, all[g]) : 0;
-    if (const double due = std::max(needed_together(sums, all[g]), of_both) * value; were.to_group[g] < due)
+    const double more = other == &sums ? needed_by_some(sums, all[g])
+                        : other        ? needed_of_both(sums, *other, all[g])
+                                       : 0;
+    if (const double due = std::max(needed_together(sums, all[g]), more) * value; were.to_group[g] < due)
       return fmt::format(
           "what it joins to device {} was brought at most {:.0f} different bytes, and needs {:.0f}",
           all[g].front(), were.to_group[g], due);
@@ -288,10 +304,14 @@ std::string told_too_little(const Case& c, const std::vector<Slice>& slices, con
   for (int operand = 0; operand < (reshard ? 1 : 2); ++operand)
     of[operand] = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand));
   const bool both = of[0] && of[1] && !in_batches(c.op);
+  const bool moves = reshard && parts(c.mesh, c.op.operands[0]) == 1 && std::ranges::none_of(trace, combines);
   for (int operand : {0, 1})
     if (of[operand])
-      if (std::string why =
-              too_little_told(*of[operand], both ? &*of[1 - operand] : nullptr, all, *were, value);
+      if (std::string why = too_little_told(*of[operand],
+                                            moves  ? &*of[0]
+                                            : both ? &*of[1 - operand]
+                                                   : nullptr,
+                                            all, *were, value);
           !why.empty())
         return why;
   return "";

@@ -27,6 +27,8 @@ namespace plumb {
 //               all-gather             out, and no more than n in
 //               others                 n out, of a permute those of each target
 //             and no more than `moved`
+//   each      of what is only moved every element that one needs and has not takes a value's room, whoever
+//             gives away what: nobody sends the sum of two
 //   one       what nobody else has, of all that any other needs, it said: no more than `in` of each of its
 //             collectives
 //   on x=4: f32[8]+x -> f32[8@x] by an all-reduce of 8 bytes: devices 0, 1 and 2 need 2 values each, and 2

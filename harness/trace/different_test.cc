@@ -42,6 +42,19 @@ TEST(Different, DevicesThatNeedDifferentSumsAreToldDifferentValues) {
   expect_told(rows, {over_x("all-gather", 64, 256), over_x("all-gather", 64, 256)}, "");
 }
 
+// Of what is only moved: two devices that each have what the other needs are brought both.
+TEST(Different, EachElementThatIsMovedTakesItsRoom) {
+  const auto ag = [](std::int64_t in, std::int64_t out) { return over_x("all-gather", in, out); };
+  const std::string joined = "on x=2: reshard f32[8@x] -> f32[8]",
+                    turned = "on x=3: reshard f32[4,4@x] -> f32[4@x,4]";
+  expect_told(joined, {ag(16, 32)}, "");
+  expect_told(joined, {ag(16, 16)}, "was brought at most 16 different bytes, and needs 32");
+  expect_told(joined, {over_x("all-reduce", 16, 16)}, "");  // each takes its own away again
+  expect_told(turned, {ag(16, 16)}, "was brought at most 16 different bytes, and needs 32");
+  expect_told(turned, {ag(32, 64)}, "");
+  expect_told("on x=2: reshard f32[8]+x -> f32[8]", {ag(32, 64)}, "");
+}
+
 // Each says, in its own place, what the last needs of it, less what it says in the others: the sum of all
 // places is the last's.
 TEST(Different, AnAllReduceOfTheSumsOfAllDevicesButOneIsEnough) {

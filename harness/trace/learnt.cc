@@ -24,7 +24,7 @@ constexpr std::int64_t most_senders = 1024;
 using Group = std::vector<std::int64_t>;
 
 // The terms that a device knows: one of each element of its own block, and what it learnt; and the parts that
-// can have come to it, a bit each. Bytes need not be a whole number of values.
+// can have come to it, a bit each.
 struct Known {
   double own = 0, learnt = 0;
   std::uint64_t parts = 0;
@@ -49,17 +49,20 @@ struct Heard {
   bool relays() const { return one.times > 1 || one.kind == "send"; }  // values go by way of others
   bool broadcasts() const { return one.kind == "collective-broadcast"; }
 
+  // Of its bytes: no part of a value is sent.
+  double whole(std::int64_t bytes) const { return std::floor(static_cast<double>(bytes) / value); }
+
   // That a member of a group of n receives. Who counted may keep what it likes of a block.
   double values(double n) const {
-    const auto in = static_cast<double>(one.in), out = static_cast<double>(one.out);
+    const auto times = static_cast<double>(one.times);
     if (one.moved) {
-      const auto all = static_cast<double>(*one.moved);
-      return (one.kind == "send" ? all : std::min(all, out * static_cast<double>(one.times))) / value;
+      const auto all = static_cast<double>(*one.moved), out = static_cast<double>(one.out);
+      return (one.kind == "send" ? all : std::min(all, out * times)) / value;
     }
-    double bytes = out;
-    if (one.kind == "all-gather") bytes = std::min(out, (n - 1) * in);
-    if (one.kind == "all-to-all" && one.in == one.out) bytes = out - std::floor(out / n);  // of few bytes all
-    return bytes * static_cast<double>(one.times) / value;
+    double all = whole(one.out);
+    if (one.kind == "all-gather") all = std::min(all, (n - 1) * whole(one.in));
+    if (one.kind == "all-to-all" && one.in == one.out) all -= std::floor(all / n);  // of few all
+    return all * times;
   }
 };
 
@@ -67,7 +70,7 @@ struct Heard {
 double learns(const Heard& h, const Group& group, std::int64_t root, std::int64_t member,
               const std::vector<Known>& known) {
   const double values = h.values(static_cast<double>(group.size()));
-  const double sent = h.one.kind == "all-gather" ? static_cast<double>(h.one.in) / h.value : values;
+  const double sent = h.one.kind == "all-gather" ? h.whole(h.one.in) : values;
   std::uint64_t parts = 0;
   double each = 0, learnt = 0;
   for (std::int64_t d : group) {

@@ -128,6 +128,14 @@ TEST(Learnt, WhatNobodyCountedIsNotJudged) {
 }
 
 // On the way a sum may be taken whose parts are narrower than the ends.
+TEST(Learnt, NoPartOfAValueIsSent) {
+  const std::string sum = "on x=2: reshard f32[]+x -> f32[]", wide = "on x=2: reshard f32[3]+x -> f32[3]";
+  EXPECT_EQ(why(sum, {over("x", "all-reduce", 4, 4)}), "");
+  EXPECT_NE(why(sum, {over("x", "all-reduce", 2, 2), over("x", "all-reduce", 2, 2)}), "");
+  EXPECT_EQ(why(wide, {over("x", "all-gather", 8, 16), over("x", "all-gather", 4, 8)}), "");
+  EXPECT_EQ(why("on x=2: reshard f32[5@x,1] -> f32[5,1@x]", {over("x", "all-to-all", 12, 12)}), "");
+}
+
 TEST(Learnt, AValueIsAsNarrowAsTheWire) {
   const std::string line = "on x=2: reshard s32[8@x] -> s32[8]+x -> s32[8]";
   const Collective sum = over("x", "all-reduce", 8, 8);
