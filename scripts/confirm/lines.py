@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=16"
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=20"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
