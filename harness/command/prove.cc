@@ -283,6 +283,7 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
 }
 
 int prove_modules(const ProveFlags& flags) {
+  hlo::keep_memory();
   const std::string& first = flags.paths[0];
   const bool folder = flags.paths.size() == 1;
   if (!folder && (!flags.module.empty() || flags.passes))

@@ -12,6 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const bool kKept = (keep_memory(), true);  // as the tool does
+
 struct Program {
   Module before, after, propagated;
 };

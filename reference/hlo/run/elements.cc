@@ -1,5 +1,6 @@
 #include "reference/hlo/run/elements.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -39,6 +40,13 @@ void give_back(std::size_t bytes) {
 }
 
 }  // namespace
+
+void keep_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
 
 void* take_block(std::size_t bytes) {
   const std::scoped_lock lock(access);

@@ -15,6 +15,9 @@ namespace plumb::hlo {
 void* take_block(std::size_t bytes);
 void leave_block(void* block, std::size_t bytes);
 
+// What smaller ones leave is kept by the process from here on, for the same reason. No thread may run beside.
+void keep_memory();
+
 constexpr std::size_t kBlock = 4 << 20;  // from so many bytes on
 
 template <typename T>
