@@ -22,7 +22,7 @@ using oracle::Answer;
 const char* const kLies[] = {"nothing",      "drops a step",        "halves the bytes", "doubles a step",
                              "another axis", "exchanges two steps", "another kind"};
 
-bool reduces_or_gathers(const Collective& one) { return one.pairs.empty(); }
+bool is_over_axes(const Collective& one) { return one.pairs.empty(); }
 
 // Changes one step; false where there is none to change so.
 bool lie(Random& random, const Mesh& mesh, std::size_t how, Trace& trace) {
@@ -39,7 +39,7 @@ bool lie(Random& random, const Mesh& mesh, std::size_t how, Trace& trace) {
     case 3:
       return trace.insert(trace.begin() + i, Collective(one)), true;
     case 4:
-      if (!reduces_or_gathers(one)) return false;
+      if (!is_over_axes(one)) return false;
       one.axes = {random.of(mesh.axes).name};
       return true;
     case 5:
@@ -47,17 +47,11 @@ bool lie(Random& random, const Mesh& mesh, std::size_t how, Trace& trace) {
       std::swap(trace[i], trace[i - 1]);
       return true;
     default:
-      if (!reduces_or_gathers(one)) return false;
+      if (!is_over_axes(one)) return false;
       one.kind =
           random.of(std::vector<std::string>{"all-gather", "all-reduce", "reduce-scatter", "all-to-all"});
       return true;
   }
-}
-
-std::string text(const Collective& one) {
-  std::string over = fmt::to_string(fmt::join(one.axes, "."));
-  for (const auto& [from, to] : one.pairs) over += fmt::format(" {}>{}", from, to);
-  return fmt::format("    {} over {}, {} to {}\n", one.kind, over, one.in, one.out);
 }
 
 // How often the judge and the oracle said what of a lie.
@@ -91,7 +85,7 @@ int draw_lies(std::int64_t n, std::uint64_t seed) {
     fmt::print("{}, {}: {}\n  meets as {}, lies as {}; {} steps before\n",
                condemns ? facts[0].text : "believed", kLies[how], print(p.c),
                fmt::join(p.plan.operands, ", "), p.plan.result, honest.size());
-    for (const Collective& one : p.trace) fmt::print("{}", text(one));
+    for (const Collective& one : p.trace) fmt::print("{}", a_line_of(one));
     std::fflush(stdout);
   }
   fmt::print("{:20} {:>24} {:>24} {:>24}\n", "can / cannot / ?", "believed", "condemned", "doubted");

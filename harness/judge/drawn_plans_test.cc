@@ -14,12 +14,6 @@
 namespace plumb {
 namespace {
 
-std::string text(const Collective& one) {
-  std::string over = fmt::to_string(fmt::join(one.axes, "."));
-  for (const auto& [from, to] : one.pairs) over += fmt::format(" {}>{}", from, to);
-  return fmt::format("    {} over {}, {} to {}\n", one.kind, over, one.in, one.out);
-}
-
 int draw_plans(std::int64_t n, std::uint64_t seed) {
   Random random{std::mt19937_64(seed)};
   random.axes = 3, random.longest_axis = 4, random.letters = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
@@ -34,7 +28,7 @@ int draw_plans(std::int64_t n, std::uint64_t seed) {
     if (facts.empty()) continue;
     fmt::print("{}\n  {}\n  meets as {}, lies as {}\n", print(p.c), facts[0].text,
                fmt::join(p.plan.operands, ", "), p.plan.result);
-    for (const Collective& one : p.trace) fmt::print("{}", text(one));
+    for (const Collective& one : p.trace) fmt::print("{}", a_line_of(one));
   }
   for (const auto& [what, count] : counts) fmt::print("{:>8} {}\n", count, what);
   fmt::print("{:>8} collectives, of {} plans drawn with seed {}\n", steps, n, seed);

@@ -257,19 +257,18 @@ std::optional<Said> said(const Mesh& mesh, const Trace& trace, const std::vector
   return sum;
 }
 
-// `other`: of a product whose terms are of single rows and columns, the other operand; of what is only moved
-// itself.
-std::string too_little_told(const Sums& sums, const Sums* other, const std::vector<Ids>& all,
-                            const Said& were, double value) {
-  for (std::size_t g = 0; g < all.size(); ++g) {
-    const double more = other == &sums ? needed_by_some(sums, all[g])
-                        : other        ? needed_of_both(sums, *other, all[g])
-                                       : 0;
-    if (const double due = std::max(needed_together(sums, all[g]), more) * value; were.to_group[g] < due)
+// `needed`: how many values some devices need together.
+template <typename Needed>
+std::string too_little_told(Needed needed, const std::vector<Ids>& all, const Said& were, double value) {
+  for (std::size_t g = 0; g < all.size(); ++g)
+    if (const double due = needed(all[g]) * value; were.to_group[g] < due)
       return fmt::format(
           "what it joins to device {} was brought at most {:.0f} different bytes, and needs {:.0f}",
           all[g].front(), were.to_group[g], due);
-  }
+  return "";
+}
+
+std::string too_little_said(const Sums& sums, const Said& were, double value) {
   const std::vector<double> due = needed_of_each(sums);
   for (std::size_t d = 0; d < due.size(); ++d)
     if (were.by_device[d] < due[d] * value)
@@ -305,15 +304,17 @@ std::string told_too_little(const Case& c, const std::vector<Slice>& slices, con
     of[operand] = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand));
   const bool both = of[0] && of[1] && !in_batches(c.op);
   const bool moves = reshard && parts(c.mesh, c.op.operands[0]) == 1 && std::ranges::none_of(trace, combines);
-  for (int operand : {0, 1})
-    if (of[operand])
-      if (std::string why = too_little_told(*of[operand],
-                                            moves  ? &*of[0]
-                                            : both ? &*of[1 - operand]
-                                                   : nullptr,
-                                            all, *were, value);
-          !why.empty())
-        return why;
+  for (int operand : {0, 1}) {
+    if (!of[operand]) continue;
+    const auto needed = [&](const Ids& asked) {
+      double most = needed_together(*of[operand], asked);
+      if (moves) most = std::max(most, needed_by_some(*of[operand], asked));
+      if (both) most = std::max(most, needed_of_both(*of[operand], *of[1 - operand], asked));
+      return most;
+    };
+    if (std::string why = too_little_told(needed, all, *were, value); !why.empty()) return why;
+    if (std::string why = too_little_said(*of[operand], *were, value); !why.empty()) return why;
+  }
   return "";
 }
 

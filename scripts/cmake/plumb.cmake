@@ -45,8 +45,10 @@ function(plumb_room name)
 endfunction()
 
 # What scripts/test runs under the sanitizers, and what that starts: the tests with the label memory, of code that reads
-# bytes from outside, goes through buffers by itself or starts threads. The rest of unit and law: --preset address-whole.
+# bytes from outside, goes through buffers by itself or starts threads, and those with the label thread. The rest of unit
+# and law: --preset address-whole.
 add_custom_target(plumb_memory)
+add_custom_target(plumb_thread)
 
 # The pointers that -fsanitize=undefined checks before each use are those of HOT rooms, which go through memory by
 # themselves: elsewhere that would take as long as the rest of the compiling. Of a function in a header the linker may
@@ -88,9 +90,11 @@ function(plumb_test name)
   if(ARG_COST)
     set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
   endif()
-  if("memory" IN_LIST ARG_LABELS)
-    add_dependencies(plumb_memory ${name})
-  endif()
+  foreach(label memory thread)
+    if(${label} IN_LIST ARG_LABELS)
+      add_dependencies(plumb_${label} ${name})
+    endif()
+  endforeach()
 endfunction()
 
 # plumb_benchmark(exact_benchmark SOURCES ... DEPS ...): built with the rest, run by hand.

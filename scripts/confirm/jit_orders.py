@@ -40,7 +40,7 @@ def main():
             shards = product(jax.device_put(a, place[0]), jax.device_put(b, place[1])).addressable_shards
             bad = {s.device.id: whose(shards, want, s) for s in shards if not np.array_equal(np.asarray(s.data), want[s.index])}
             wrong += bool(bad)
-            said = "right" if not bad else f"wrong; " + ", ".join(f"device {d} has the block of {of or 'nobody'}" for d, of in bad.items())
+            said = "right" if not bad else "wrong; " + ", ".join(f"device {d} has the block of {of or 'nobody'}" for d, of in bad.items())
             print(f"columns over {columns}, of the result over {order}: {said}")
     print(f"jax {jax.__version__}, {partitioner}: {wrong} of 10 programs are wrong")
     return 1 if wrong else 0

@@ -84,7 +84,7 @@ def judge(line, random):
 
 def main():
     partitioner = sys.argv[1] if len(sys.argv) > 1 else "shardy"
-    if hasattr(jax.config, "jax_use_shardy_partitioner"):
+    if partitioner == "shardy" or hasattr(jax.config, "jax_use_shardy_partitioner"):  # older releases have GSPMD alone
         jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
     random, counted = np.random.default_rng(0), collections.Counter()
     for line in sys.stdin.read().splitlines():

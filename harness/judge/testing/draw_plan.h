@@ -3,6 +3,8 @@
 // exchanged; before blocks are gathered or after; and detours.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <set>
 
@@ -16,6 +18,13 @@ struct DrawnPlan {
   ProductPlan plan;
   Trace trace;
 };
+
+// A step as the draws print it.
+inline std::string a_line_of(const Collective& one) {
+  std::string over = fmt::to_string(fmt::join(one.axes, "."));
+  for (const auto& [from, to] : one.pairs) over += fmt::format(" {}>{}", from, to);
+  return fmt::format("    {} over {}, {} to {}\n", one.kind, over, one.in, one.out);
+}
 
 // An array on its way.
 struct Journey {
