@@ -35,8 +35,11 @@ constexpr Residue operator+(Residue a, Residue b) {
 constexpr Residue operator-(Residue a, Residue b) {
   return {a.value >= b.value ? a.value - b.value : a.value + Residue::p - b.value};
 }
+// Of less than 2^122, so that what is above bit 61 and what is below add up to less than 2 p.
 constexpr Residue operator*(Residue a, Residue b) {
-  return residue(static_cast<unsigned __int128>(a.value) * b.value);
+  const unsigned __int128 x = static_cast<unsigned __int128>(a.value) * b.value;
+  const std::uint64_t sum = (static_cast<std::uint64_t>(x) & Residue::p) + static_cast<std::uint64_t>(x >> 61);
+  return {sum >= Residue::p ? sum - Residue::p : sum};
 }
 
 }  // namespace plumb

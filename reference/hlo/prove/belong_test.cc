@@ -57,6 +57,7 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told({}, one), "not the same program: 2 results before, 1 after");
   EXPECT_EQ(told({}, wide), "a device holds f32[2,3] of parameter 0, this module has f32[4,3]");
   EXPECT_EQ(told({}, whole), "a device holds f32[2,3] of result 0, this module has f32[3]");
+  EXPECT_EQ(told(alone_before, {}), "not the same program: 1 partition before, 2 after");
   EXPECT_EQ(told(alone_before, alone_after), "one partition: nothing was partitioned");
   const Edits unpartitioned = {
       {", num_partitions=2", ""}

@@ -5,7 +5,7 @@
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/another.h"
 #include "reference/hlo/prove/folded.h"
-#include "reference/hlo/prove/near.h"
+#include "reference/hlo/prove/straddle.h"
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/run.h"
 
@@ -193,7 +193,7 @@ std::vector<Data> near_draws(const Module& before, const std::vector<Bounds>& bo
   for (const Computation& c : before.computations)
     for (const Instruction& i : c.instructions) {
       if (!limits.all.contains(&i)) continue;
-      if (const auto pair = straddle({before, bounds, &i, 0, kSeed, {}, runs}))
+      if (const auto pair = straddle({before, bounds, &i, {}, kSeed, {}, runs}))
         for (const std::vector<Bounds>& one : pair->draws)
           draws.push_back({pair->seed, one, false, std::ssize(draws) + 1});
     }

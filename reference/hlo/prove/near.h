@@ -1,19 +1,15 @@
-// How near draws come to where comparisons of floats turn. Two draws that are near, one on either side, show
-// whatever stands in the place of what is compared there, another limit or a part of a sum: that is on one
-// side in both.
+// How near draws come to where comparisons of floats turn.
 #pragma once
 
 #include <array>
-#include <functional>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "reference/hlo/prove/bounds.h"
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/array.h"
-#include "reference/hlo/run/machine.h"
 
 namespace plumb::hlo {
 
@@ -23,7 +19,13 @@ struct Apart {
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   std::array<double, 2> part{kNever, kNever}, number{kNever, kNever};
   double largest = 0;
-  // Of the farther side, in parts; kNever where it was on one side alone.
+  // Of what was rounded all differences may be whole numbers from one another. Then none is nearer than the
+  // last on either side: another limit in between decides nothing else.
+  std::optional<Twin> first{};
+  bool whole = true;  // all that were met are, from the first
+  std::array<bool, 2> last{};
+  bool by_ones() const { return first && whole; }
+  // Of the farther side, in parts; 0 where nothing can be nearer, kNever where it was on one side alone.
   double farther() const;
 };
 using Near = std::map<const Instruction*, Apart>;
@@ -42,27 +44,26 @@ struct Limits {
 };
 Limits limits_of(const Module&);
 
-// The arguments of two draws of one seed, in which a comparison is near where it turns, with the left side
-// less, and greater; whether a result shows which.
-struct Straddle {
-  std::uint64_t seed;
-  std::array<std::vector<Bounds>, 2> draws;
-  bool shown = false;
-};
+// Where the left side is greater, and where one that is the same counts as that: of x >= y and x < y.
+bool is_greater(const Instruction&, const Twin& left, const Twin& right);
+bool is_same(const Twin&, const Twin&);  // and not zero
+// Whether one less, or more, is on the other side.
+bool is_last(const Instruction&, Twin left, const Twin& right);
 
-// The same, four times as far from each other for each step.
-std::array<std::vector<Bounds>, 2> farther(const Straddle&, int steps);
-
-// What is looked for, and in how many runs of the module at most; those that were needed are taken off.
-struct Approach {
-  const Module& module;
-  const std::vector<Bounds>& bounds;
-  const Instruction* at;
-  double largest;  // side in other draws
-  std::uint64_t seed;
-  Pulse pulse;
-  int& runs;
-};
-std::optional<Straddle> straddle(const Approach&);
+// Calls f(left, right, place) of all places of a comparison.
+template <typename F>
+void each_place(const std::vector<Value<Twin>>& operands, F f) {
+  static const Array<Twin> kZero{Type::f32, {}, 1, {}, {Twin{}}, {}};
+  const bool of_zero = operands.size() == 1;
+  const Array<Twin>&a = *operands[0].array, &b = of_zero ? kZero : *operands[1].array;
+  const std::int64_t size = count(a.dims);
+  const auto& holders = a.lanes > 1 ? a.holders : b.holders;
+  const std::int64_t lanes = std::max(a.lanes, b.lanes), devices = holders ? std::ssize(*holders) : lanes;
+  for (std::int64_t device = 0; device < devices; ++device) {
+    const Twin* left = a.reals.data() + begin_on(a, device, size);
+    const Twin* right = b.reals.data() + begin_on(b, device, size);
+    for (std::int64_t n = 0; n < size; ++n) f(left[n], right[of_zero ? 0 : n], device * size + n);
+  }
+}
 
 }  // namespace plumb::hlo

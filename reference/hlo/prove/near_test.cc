@@ -1,6 +1,6 @@
 // What decides by floats: draws come near where it turns, so that what stands in the place of a limit, or of
 // what is compared, decides otherwise in one of them.
-#include "reference/hlo/prove/near.h"
+#include "reference/hlo/prove/straddle.h"
 
 #include "reference/hlo/prove/faults.h"
 #include "reference/hlo/prove/harm.h"
@@ -45,14 +45,15 @@ struct Computed {
   std::string of, how, limit, another;
 };
 const std::vector<Computed> kComputed = {
-    {"multiply(%x, %x)", "sqrt(%r)",                 "7",    "7.01" },
-    {"multiply(%x, %x)", "call(%r), to_apply=%root", "700",  "701"  },
-    {"multiply(%x, %x)", "divide(%r, %many)",        "0.75", "0.76" },
-    {"copy(%x)",         "divide(%r, %many)",        "0.25", "0.251"},
-    {"copy(%x)",         "multiply(%r, %w)",         "3",    "3.01" },
-    {"copy(%x)",         "copy(%r)",                 "0",    "0.01" },
-    {"copy(%x)",         "tanh(%r)",                 "0.5",  "0.51" },
-    {"exponential(%x)",  "log(%r)",                  "6",    "6.01" }
+    {"multiply(%x, %x)",       "sqrt(%r)",                 "7",    "7.01" },
+    {"multiply(%x, %x)",       "call(%r), to_apply=%root", "700",  "701"  },
+    {"multiply(%x, %x)",       "divide(%r, %many)",        "0.75", "0.76" },
+    {"copy(%x)",               "divide(%r, %many)",        "0.25", "0.251"},
+    {"copy(%x)",               "multiply(%r, %w)",         "3",    "3.01" },
+    {"copy(%x)",               "copy(%r)",                 "0",    "0.01" },
+    {"copy(%x)",               "tanh(%r)",                 "0.5",  "0.51" },
+    {"round-nearest-even(%x)", "copy(%r)",                 "3.5",  "4.5"  },
+    {"exponential(%x)",        "log(%r)",                  "6",    "6.01" }
 };
 
 const std::string kTold =
@@ -240,21 +241,86 @@ TEST(Near, WhatDecidesNothingIsTold) {
   EXPECT_EQ(proof.unshown, std::vector<std::string>{"%p"});
 }
 
-// Of what jumps over its limit no draw is near, and how far it was is told.
-TEST(Near, WhatJumpsIsTold) {
+// Whether each element, rounded and taken so many times, is on one side of a limit.
+Proof of_rounded(const Edits& whole, const Edits& each) {
   const std::string jumps =
-      "  %half = f32[] constant(0.5)\n  %halves = f32[4,3] broadcast(%half), dimensions={}\n"
-      "  %f = f32[4,3] floor(%x)\n  %p = pred[4,3] compare(%f, %halves), direction=LT\n"
-      "  %h = f32[4,3] negate(%x)\n  %r0 = f32[4,3] select(%p, %x, %h)";
-  const Proof proof = hlo::proof(
+      "  %unit = f32[] constant(UNIT)\n  %units = f32[4,3] broadcast(%unit), dimensions={}\n"
+      "  %c = f32[] constant(LIMIT)\n  %cs = f32[4,3] broadcast(%c), dimensions={}\n"
+      "  %f = f32[4,3] HOW(%x)\n  %u = f32[4,3] multiply(%f, %units)\n"
+      "  %p = pred[4,3] compare(%u, %cs), direction=WHICH\n  %h = f32[4,3] negate(%x)\n"
+      "  %r0 = f32[4,3] select(%p, %x, %h)";
+  return hlo::proof(
       {
-          {"  %r0 = f32[4,3] copy(%x)", jumps}
+          {"  %r0 = f32[4,3] copy(%x)", with(jumps, whole)}
   },
-      {{"  %r0 = f32[2,3] copy(%x)", with(jumps, {{"[4", "[2"}})}});
+      {{"  %r0 = f32[2,3] copy(%x)", with(with(jumps, each), {{"[4", "[2"}})}});
+}
+
+// What is rounded jumps over its limit: no draw is near, and one that is next to it tells as much.
+TEST(Near, OfWhatIsRoundedTheNextIsAsNearAsCanBe) {
+  for (const std::string how : {"floor", "ceil", "round-nearest-even"})
+    for (const std::string which : {"LT", "LE", "GT", "GE"})
+      for (const auto& [limit, another, same] : {
+               std::array<std::string, 3>{"0.5",  "1.5",  "0.7" },
+               std::array<std::string, 3>{"-2.5", "-3.5", "-2.1"},
+               std::array<std::string, 3>{"2",    "3",    "2"   },
+               std::array<std::string, 3>{"0",    "1",    "0"   }
+      }) {
+        const auto is = [&](const std::string& of) {
+          return Edits{
+              {"UNIT", "1"  },
+              {"LIMIT", of   },
+              {"HOW",   how  },
+              {"WHICH", which}
+          };
+        };
+        const std::string line = how + " " + which + " " + limit;
+        EXPECT_EQ(of_rounded(is(limit), is(another)).finding, Finding::refuted) << line;
+        const Proof proof = of_rounded(is(limit), is(same));
+        EXPECT_EQ(proof.finding, Finding::proven) << line;
+        EXPECT_TRUE(proof.apart.empty() && proof.unshown.empty()) << line;
+      }
+}
+
+// What jumps by less may stand in between, and how far the farthest was is told.
+TEST(Near, WhatJumpsByAPartIsTold) {
+  const Edits parts = {
+      {"UNIT",  "0.25" },
+      {"LIMIT", "0.125"},
+      {"HOW",   "floor"},
+      {"WHICH", "LT"   }
+  };
+  const Proof proof = of_rounded(parts, parts);
   EXPECT_EQ(proof.finding, Finding::proven);
   ASSERT_EQ(proof.apart.size(), 1u);
   EXPECT_EQ(proof.apart.begin()->first, "%p");
   EXPECT_EQ(proof.apart.begin()->second, 0.5);
+}
+
+// With so many runs, and no more.
+TEST(Near, WhetherAResultShowsItIsSaidWhereItWasAsked) {
+  const std::string decides =
+      "  %c = f32[] constant(0.5)\n  %cs = f32[4,3] broadcast(%c), dimensions={}\n"
+      "  %p = pred[4,3] compare(%x, %cs), direction=LT\n  %h = f32[4,3] negate(%x)\n"
+      "  %r0 = f32[4,3] select(%p, %x, %h)";
+  const Module module = edited(kBefore, {
+                                            {"  %r0 = f32[4,3] copy(%x)", decides}
+  });
+  const auto& lines = entry(module).instructions;
+  const auto at = std::ranges::find(lines, "p", &Instruction::name);
+  const std::vector<Bounds> bounds = bounds_of(module);
+  constexpr int kMany = 256;
+  int left = kMany;
+  const auto all = straddle({module, bounds, &*at, {}, 0, {}, left});
+  ASSERT_TRUE(all && all->shown == true);
+  bool unasked = false;
+  for (int runs = 0; runs < kMany - left; ++runs) {
+    int few = runs;
+    const auto pair = straddle({module, bounds, &*at, {}, 0, {}, few});
+    EXPECT_TRUE(!pair || pair->shown == std::nullopt) << runs;
+    unasked = unasked || pair;
+  }
+  EXPECT_TRUE(unasked);
 }
 
 }  // namespace

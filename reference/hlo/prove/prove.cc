@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "reference/hlo/prove/alone.h"
+#include "reference/hlo/prove/straddle.h"
 #include "reference/hlo/prove/trial.h"
 #include "reference/hlo/prove/ways.h"
 
@@ -203,13 +204,13 @@ Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
     for (int n = 0; n < most && runs > 0 && judged < kJudged; ++n) {
       if (n == 0 && trial.near.at(at).farther() <= kNearest) break;
       const auto pair =
-          straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at).largest,
+          straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at),
                     seed + kApart * static_cast<std::uint64_t>(n), telling(trial, proof, false), runs});
       if (!pair) break;
       judged += 2;
-      if (pair->shown)
+      if (pair->shown == true)
         trial.unshown.erase(at);
-      else if (n == 0)
+      else if (n == 0 && pair->shown == false)
         trial.unshown.insert(at);
       if (std::optional<Proof> wrong = wrong_side(trial, proof, *pair)) return *std::move(wrong);
     }

@@ -115,12 +115,12 @@ void check_pair(const Subject& subject) {
   const Module &before = subject.before, &after = subject.after;
   const auto same = [&](std::int64_t a, std::int64_t b, const char* what) {
     if (a != b)
-      refuse(after, "not the same program: " + std::to_string(a) + " " + what + " before, " +
-                        std::to_string(b) + " after");
+      refuse(after, "not the same program: " + std::to_string(a) + " " + what + (a == 1 ? "" : "s") +
+                        " before, " + std::to_string(b) + " after");
   };
-  same(before.partitions, after.partitions, "partitions");
-  same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
-  same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "results");
+  same(before.partitions, after.partitions, "partition");
+  same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameter");
+  same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "result");
   check_runs(before, before), check_runs(after, before);
   if (before.partitions < 2) refuse(before, "one partition: nothing was partitioned");
   for (const Module* module : {&before, &after})

@@ -84,6 +84,9 @@ struct Side {
   Integers begins;  // of each lane of the result where its elements begin
 };
 
+// Rows of the left side that are read at once, term by term: their elements may lie side by side.
+constexpr std::int64_t kRowsAtOnce = 4;
+
 // All results: the rows of all matrices of all lanes, each by itself.
 template <typename Numbers, typename E>
 void multiply(const Machine<Numbers>& machine, const Product& p, const Side<E>& lhs, const Side<E>& rhs,
@@ -91,11 +94,12 @@ void multiply(const Machine<Numbers>& machine, const Product& p, const Side<E>& 
   Numbers& numbers = machine.numbers;
   using Left = decltype(left(numbers, *to));
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Left> row(static_cast<std::size_t>(p.inner)), columns;
+    std::vector<Left> row(static_cast<std::size_t>(kRowsAtOnce * p.inner)), columns;
+    columns.reserve(static_cast<std::size_t>(p.columns * p.inner));
     std::pair<std::int64_t, std::int64_t> laid{-1, -1};  // the matrix whose columns they are
     Pace pace{machine.pulse.pause};
-    for (std::int64_t n = begin; n < end; ++n) {
-      const std::int64_t matrix = n / p.rows, b = matrix % p.batch;
+    each_lane(begin, end, p.rows, [&](std::int64_t matrix, std::int64_t first, std::int64_t last) {
+      const std::int64_t b = matrix % p.batch;
       const auto lane = static_cast<std::size_t>(matrix / p.batch);
       if (const std::pair held{rhs.begins[lane], b}; held != laid) {
         columns.clear(), laid = held;
@@ -105,14 +109,22 @@ void multiply(const Machine<Numbers>& machine, const Product& p, const Side<E>& 
                 right(numbers, rhs.elements[held.first + p.rhs.lines[static_cast<std::size_t>(c)] + term],
                       p.inner));
       }
-      const E* own =
-          lhs.elements + lhs.begins[lane] + p.lhs.lines[static_cast<std::size_t>(b * p.rows + n % p.rows)];
-      for (std::size_t k = 0; k < row.size(); ++k) ::new (&row[k]) Left(left(numbers, own[p.lhs.terms[k]]));
-      for (std::int64_t c = 0; c < p.columns; ++c)
-        ::new (to + n * p.columns + c)
-            E(sum_of_products(numbers, row.data(), columns.data() + c * p.inner, p.inner));
-      pace(p.columns * p.inner);
-    }
+      const E* own = lhs.elements + lhs.begins[lane];
+      const std::int64_t* lines = p.lhs.lines.data() + b * p.rows;
+      E* results = to + matrix * p.rows * p.columns;
+      for (std::int64_t some; first < last; first += some) {
+        some = std::min(kRowsAtOnce, last - first);
+        for (std::int64_t k = 0; k < p.inner; ++k)
+          for (std::int64_t r = 0; r < some; ++r)
+            ::new (&row[static_cast<std::size_t>(r * p.inner + k)])
+                Left(left(numbers, own[lines[first + r] + p.lhs.terms[static_cast<std::size_t>(k)]]));
+        for (std::int64_t c = 0; c < p.columns; ++c)
+          for (std::int64_t r = 0; r < some; ++r)
+            ::new (results + (first + r) * p.columns + c) E(sum_of_products(
+                numbers, row.data() + r * p.inner, columns.data() + c * p.inner, p.inner));
+        pace(some * p.columns * p.inner);
+      }
+    });
   };
   each_part(std::ssize(lhs.begins) * p.batch * p.rows, p.columns * p.inner, rows);
 }
