@@ -299,44 +299,12 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
   return to_its_layout_and_on(c, outcome, *at);
 }
 
-bool are_pieces(const Collective& one, const Collective& next) {
-  return reduces(one) && one.kind == next.kind && one.axes == next.axes && one.groups == next.groups &&
-         one.op == next.op && one.dtype == next.dtype && one.times == 1 && next.times == 1 && !one.moved &&
-         !next.moved;
-}
-
-// Sums that follow each other among the same devices, as one of all their bytes: each may be of a piece of
-// the array. Nothing where there are none, or where they are more than the array: then it is summed twice.
-std::optional<Trace> without_pieces(const Case& c, const Trace& trace) {
-  Trace all;
-  for (const Collective& step : trace) {
-    if (all.empty() || !are_pieces(all.back(), step)) {
-      all.push_back(step);
-      continue;
-    }
-    all.back().in += step.in, all.back().out += step.out;
-    if (all.back().in > largest_block_bytes(c.mesh, c.op.operands[0], c.rule)) return std::nullopt;
-  }
-  if (all.size() == trace.size()) return std::nullopt;
-  return all;
-}
-
-// A reshard's sums are taken as they stand, or as pieces.
-std::vector<Fact> facts_in_pieces_too(const Case& c, Outcome named) {
-  std::vector<Fact> facts = facts_of(c, named);
-  if (facts.empty() || !is_reshard(c)) return facts;
-  std::optional<Trace> whole = without_pieces(c, named.trace);
-  if (!whole) return facts;
-  named.trace = std::move(*whole);
-  return facts_of(c, named).empty() ? std::vector<Fact>{} : facts;
-}
-
 }  // namespace
 
 std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   Outcome named = outcome;
   named.trace = named_by_axes(c.mesh, std::move(named.trace));
-  std::vector<Fact> facts = facts_in_pieces_too(c, named);
+  std::vector<Fact> facts = facts_of(c, named);
   if (const std::string why = too_narrow(c, named.trace); facts.empty() && !why.empty())
     facts = {not_the_case("it takes " + why)};
   if (!facts.empty() || std::ranges::none_of(named.trace, names_nobody)) return facts;

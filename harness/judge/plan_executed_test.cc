@@ -57,6 +57,7 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 16), ar("x", 20)}, "twice"},
       {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 32), ar("x", 32)}, "twice"},
       {"on x=2: reshard bf16[8]+x -> bf16[8]", {ar("x", 16), ar("x", 16)}, "twice"},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 24), ar("y", 8)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 16)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 8)}, "twice"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x.y]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},
@@ -102,6 +103,9 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8@x]+y -> f32[8]", {over("all-reduce", {"x", "y"}, 32, 32)}, ""},
       {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {over("reduce-scatter", {"x"}, 32, 16)}, "does not leave"},
       {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {ar("x", 16)}, ""},
+      // Nobody keeps what he had, and each half of the columns is joined; were it kept, no sum would be needed.
+      {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {permute({{1, 2}, {2, 1}}, 64), ar("y", 64), ag({"x"}, 64, 128)}, ""},
+      {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {ag({"x"}, 64, 128), ar("y", 128)}, "over y, over which nothing is unfinished"},
       {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},
       {"on x=2: reshard f32[8]+max(x) -> f32[8]", {ar("x", 32)}, ""},

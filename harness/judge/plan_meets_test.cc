@@ -1,4 +1,5 @@
 // A plan of a product: each step is of an array, where it is said to be of it, and does something for it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,9 @@ struct MeetsRow {
 };
 
 void expect_meets(const MeetsRow& row) {
-  SCOPED_TRACE(row.line + " " + row.says);
+  std::string steps;
+  for (const Collective& one : row.trace) steps += fmt::format(" {} {}-{}", one.kind, one.in, one.out);
+  SCOPED_TRACE(row.line + steps + " " + row.says);
   const Verdict verdict = Planned(row.line, row.plan, row.trace).verdict();
   EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass)
       << (verdict.facts.empty() ? "" : verdict.facts[0].text);
@@ -85,6 +88,117 @@ TEST(PlanMeets, EachSumIsOfWhatNeedsOne) {
            {{sum, sum, sum},                              "sums twice"},
   })
     expect_meets({line, plan, trace, says});
+}
+
+// Of one term one device makes all, and the others nothing: of two terms two do, and the third nothing.
+TEST(PlanMeets, PartsMayBeOfNothing) {
+  const auto meets = [](const std::string& mesh, const std::string& k, const std::string& result, Trace trace,
+                        const char* says) {
+    const std::string lhs = "f32[" + k + "@x]", rhs = "f32[" + k + "@x,3]";
+    expect_meets({
+        "on " + mesh + ": einsum k,kn->n " + lhs + " " + rhs + " -> " + result,
+        {{lhs, rhs}, result},
+        std::move(trace),
+        says
+    });
+  };
+  const auto permute = [](std::vector<std::pair<std::int64_t, std::int64_t>> pairs) {
+    Collective step;
+    step.kind = "collective-permute", step.pairs = std::move(pairs), step.in = step.out = 12;
+    return step;
+  };
+  const Collective gather = one_step("all-gather", "x", 12, 12), sum = sum_over("x", 12);
+  for (const std::string mesh : {"x=2", "x=3", "x=4"}) {
+    meets(mesh, "1", "f32[3]", {gather}, "");
+    meets(mesh, "1", "f32[3]", {sum}, "");
+    meets(mesh, "1", "f32[3]", {}, "does not compute");
+    meets(mesh, "1", "f32[3]", {one_step("all-gather", "x", 8, 8)}, "does not compute");
+    meets(mesh, "1", "f32[3]+x", {}, "");
+    meets(mesh, "0", "f32[3]", {}, "");
+  }
+  meets("x=2", "1", "f32[3@x]",
+        {
+            permute({{0, 1}}
+            )
+  },
+        "");
+  meets("x=2", "1", "f32[3@x]",
+        {
+            permute({{1, 0}}
+            )
+  },
+        "does not compute");
+  meets("x=3", "2", "f32[3]", {sum}, "");
+  const Collective apart = permute({
+      {0, 1},
+      {1, 0}
+  });
+  meets("x=3", "2", "f32[3]",
+        {
+            apart, permute({{1, 2}}
+             )
+  },
+        "");
+  meets("x=3", "2", "f32[3]", {apart}, "does not compute");
+  meets("x=3", "2", "f32[3]",
+        {
+            permute({{1, 2}}
+            ), apart
+  },
+        "does not compute");
+  meets("x=3", "2", "f32[3]", {gather}, "does not compute");
+}
+
+// Of an operand, or of the result, each sum by several collectives: together no more than it has.
+TEST(PlanMeets, SumsMayBeInPieces) {
+  const std::string line = "on x=2: einsum mk,kn->mn bf16[8,4]+x bf16[4,8] -> f32[8,8] wire=f32";
+  const ProductPlan of_operand{
+      {"bf16[8,4]", "bf16[4,8]"},
+      "f32[8,8]"
+  },
+      of_result{{"bf16[8,4]+x", "bf16[4,8]"}, "f32[8,8]"};
+  const auto sums = [](std::vector<std::int64_t> bytes, std::int64_t times) {
+    Trace trace;
+    for (std::int64_t n : bytes) trace.push_back(sum_over("x", n * times));
+    return trace;
+  };
+  for (const auto& [bytes, right] : std::vector<std::pair<std::vector<std::int64_t>, bool>>{
+           {{64},         true },
+           {{32, 32},     true },
+           {{16, 16, 32}, true },
+           {{32, 64},     false},
+           {{64, 64},     false},
+           {{32},         false},
+           {{16, 16},     false}
+  }) {
+    expect_meets({line, of_operand, sums(bytes, 1), right ? "" : "does not compute"});
+    expect_meets({line, of_result, sums(bytes, 4), right ? "" : "does not compute"});
+  }
+  Trace apart = sums({32, 32}, 1);
+  apart.insert(apart.begin() + 1, one_step("all-gather", "x", 64, 64));
+  expect_meets({line, of_operand, apart, ""});  // of the other operand
+  const std::string both = "on x=2: einsum mk,kn->mn f32[8,4]+x f32[4,8]+x -> f32[8,8]";
+  const ProductPlan finished{
+      {"f32[8,4]", "f32[4,8]"},
+      "f32[8,8]"
+  };
+  expect_meets({both, finished, sums({64, 64, 64, 64}, 1), ""});
+  expect_meets({both, finished, sums({128, 64, 64}, 1), ""});
+  expect_meets({both, finished, sums({64, 64, 64}, 1), "does not compute"});
+}
+
+// Half a value is none, of a sum that is left in parts too.
+TEST(PlanMeets, NoPartOfAValueIsSent) {
+  const std::string line = "on x=2,y=2: einsum k,k-> f32[4@x] f32[4@x] -> f32[]+y";
+  const ProductPlan plan{
+      {"f32[4@x]", "f32[4@x]"},
+      "f32[]+y"
+  };
+  for (const char* kind : {"all-reduce", "all-gather"})
+    for (std::int64_t bytes : {1, 2, 3, 4}) {
+      const Collective one = one_step(kind, "x", bytes, kind[4] == 'g' ? 2 * bytes : bytes);
+      expect_meets({line, plan, {one}, one.out >= 4 && bytes == 4 ? "" : "does not compute"});
+    }
 }
 
 // What a send brought is not known: parts may still have to be added up.

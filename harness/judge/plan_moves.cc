@@ -59,18 +59,43 @@ std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const 
       fmt::format("it moves {} bytes before its first sum, its operands need {}", said, need));
 }
 
-std::optional<Fact> one_device_lacks(const Case& reshard, Steps steps) {
-  const Mesh& mesh = reshard.mesh;
-  if (const auto found = lack({mesh, reshard.op.operands[0], result(reshard), reshard.rule}, steps))
-    return not_the_case(lack_in_words(mesh, *found));
-  const std::string less = received_too_little(reshard, fewest_bytes(reshard), {steps.begin(), steps.end()});
+std::optional<Fact> one_device_receives_too_little(const Case& reshard,
+                                                   const std::vector<std::int64_t>& fewest_of_each,
+                                                   Steps steps) {
+  const std::string less = received_too_little(reshard, fewest_of_each, {steps.begin(), steps.end()});
   if (!less.empty()) return not_the_case(less);
   return std::nullopt;
 }
 
+std::optional<Fact> one_device_lacks(const Case& reshard, Steps steps) {
+  const Mesh& mesh = reshard.mesh;
+  if (const auto found = lack({mesh, reshard.op.operands[0], result(reshard), reshard.rule}, steps))
+    return not_the_case(lack_in_words(mesh, *found));
+  return one_device_receives_too_little(reshard, fewest_bytes(reshard), steps);
+}
+
+bool is_of_nothing(const Beginning& made) { return disjoint(made.atoms, made.atoms); }
+
+// The fewest bytes that each device must receive of what was multiplied, where some made nothing: who made
+// all terms of an element receives nothing for it.
+std::vector<std::int64_t> fewest_beside_nothing(const Case& reshard, const Execution& made) {
+  std::vector<std::int64_t> each(made.from.size());
+  if (parts(reshard.mesh, result(reshard)) > 1) return each;
+  Atoms all = made.from[0].atoms;
+  for (const Beginning& one : made.from) all = united(all, one.atoms);
+  for (std::size_t d = 0; d < each.size(); ++d) {
+    const Slice due = block(reshard.mesh, result(reshard), reshard.rule, static_cast<std::int64_t>(d));
+    std::int64_t own = made.from[d].atoms == all;
+    for (std::size_t i = 0; i < due.size(); ++i) own *= both(due[i], made.from[d].slice[i]).size();
+    each[d] = (elements(due) - own) * least_bytes(reshard);
+  }
+  return each;
+}
+
 // The values of a sum that collective `i` finishes and that can come to one device after it: of an
 // all-reduce a group has `in` bytes of sums together, of a reduce-scatter a device `out`.
-__int128 carried_to_one(const Case& c, const Spec& to, Steps steps, std::size_t i) {
+__int128 carried_to_one(const Case& c, Steps steps, std::size_t i) {
+  const Spec& to = result(c);
   const Collective& sum = steps[i];
   std::vector<AxisId> joined = joined_axes(c.mesh, steps.subspan(i + 1));
   for (AxisId axis : to.unfinished)
@@ -81,14 +106,18 @@ __int128 carried_to_one(const Case& c, const Spec& to, Steps steps, std::size_t 
   return bytes / std::min(format(c.wire).bytes, format(to.dtype).bytes);
 }
 
-// A sum that carries less than a block that is made of it.
-std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) {
+// A sum, pieces together, that carries less than a block that is made of it.
+std::optional<Fact> sums_too_little(const Case& reshard, Steps as_they_stand) {
+  const Mesh& mesh = reshard.mesh;
   std::int64_t most = 0, device = 0;
-  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
-    if (const std::int64_t n = elements(block(c.mesh, to, c.rule, d)); n > most) most = n, device = d;
+  for (std::int64_t d = 0; d < devices(mesh); ++d)
+    if (const std::int64_t n = elements(block(mesh, result(reshard), reshard.rule, d)); n > most)
+      most = n, device = d;
+  const std::optional<Trace> whole = without_pieces(reshard, as_they_stand);
+  const Steps steps = whole ? Steps(*whole) : as_they_stand;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!reduces(steps[i]) || axes_size(c.mesh, axes_of(c.mesh, steps[i])) < 2) continue;
-    const __int128 carried = carried_to_one(c, to, steps, i);
+    if (!reduces(steps[i]) || axes_size(mesh, axes_of(mesh, steps[i])) < 2) continue;
+    const __int128 carried = carried_to_one(reshard, steps, i);
     if (carried < most)
       return not_the_case(fmt::format(
           "its {} over {} makes at most {} of the {} elements that device {} holds", steps[i].kind,
@@ -143,7 +172,7 @@ std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
   if (auto found = moves_too_little(c, outcome, fewest(c))) return found;
   if (auto found = one_device_lacks(c, outcome.trace)) return found;
   if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
-    if (auto found = sums_too_little(c, result(c), outcome.trace)) return found;
+    if (auto found = sums_too_little(c, outcome.trace)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
   if (auto found = said(chain_not_made(c, 0, outcome.trace))) return found;
   return said(brings_too_little(c, outcome.trace));
@@ -154,7 +183,10 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
   if (!made) return makes_product(c, outcome, at);
   if (auto found = sums_too_early(c, outcome, at)) return found;
   const Case from_there = between(c, *made, result(c));
-  const std::int64_t needed = fewest(from_there) + needed_to_meet(c, at);
+  const Execution terms = multiplied(c, std::get<Einsum>(c.op.kind), at);
+  const bool beside_nothing = std::ranges::any_of(terms.from, is_of_nothing);
+  const auto due = beside_nothing ? fewest_beside_nothing(from_there, terms) : fewest_bytes(from_there);
+  const std::int64_t needed = std::accumulate(due.begin(), due.end(), needed_to_meet(c, at));
   if (auto found = moves_too_little(c, outcome, needed)) return found;
   const Steps all = outcome.trace, before = all.first(at.before), after = all.subspan(at.before);
   for (std::size_t i = 0; i < at.operands.size(); ++i)
@@ -162,8 +194,10 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
       found->text += fmt::format(" (of operand {}, before it is multiplied)", i);
       return found;
     }
-  if (auto found = one_device_lacks(from_there, after)) return found;
-  if (auto found = sums_too_little(c, result(c), after)) return found;
+  if (auto found = beside_nothing ? one_device_receives_too_little(from_there, due, after)
+                                  : one_device_lacks(from_there, after))
+    return found;
+  if (auto found = sums_too_little(from_there, after)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
   return makes_product(c, outcome, at);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -268,15 +269,17 @@ bool makes(const Case& c, const std::vector<Slice>& begins, const std::vector<st
   return std::ssize(held) == parts(c.mesh, from);
 }
 
-// The first device that was brought too little of what its set lacks.
-std::string brought_too_late(const Case& c, const Lies& lies, const Sets& sets, const Trace& trace) {
-  const std::vector<std::int64_t> most = most_from_others(c.mesh, sets, trace);
+// The fewest bytes that a device must be brought of what its set lacks.
+using Fewest = std::function<std::int64_t(const std::vector<std::int64_t>& set, std::int64_t device)>;
+
+// The first device that was brought less.
+std::string brought_too_late(const Mesh& mesh, const Sets& sets, const Trace& trace,
+                             const Fewest& fewest_of) {
+  const std::vector<std::int64_t> most = most_from_others(mesh, sets, trace);
   for (const auto& set : sets)
     for (std::int64_t d : set) {
       if (most.empty() || set.size() == 1) return "";
-      const std::int64_t fewest =
-          bytes_of_value(c) * std::max(told(lies, 0, set, {d}), told(lies, 1, set, {d}));
-      if (most[d] < fewest)
+      if (const std::int64_t fewest = fewest_of(set, d); most[d] < fewest)
         return fmt::format("device {} was brought at most {} bytes of what its fibre lacks, and needs {}", d,
                            most[d], fewest);
     }
@@ -294,17 +297,24 @@ std::string brought_too_little(const Case& c, const Trace& trace) {
   }
   const auto cells = cells_of(begins, ends, most_cells);
   if (!cells) return "";
-  std::int64_t work = 0;
+  std::int64_t work = 0, pairs = 0;
   for (const Sets& sets : cuts(c.mesh, trace)) {
     work += std::ssize(cells->boxes) * std::ssize(begins);
     if (work > most_looked_at) return "";
     const std::vector<std::size_t> set_of = numbered(c.mesh, sets);
-    std::vector<std::int64_t> fewest(sets.size());
+    std::vector<std::int64_t> fewest(sets.size()), of_each(begins.size());
     for (std::size_t cell = 0; cell < cells->boxes.size(); ++cell)
-      for (const std::size_t s : sets_with(set_of, cells->needers[cell]))
-        if (!makes(c, begins, sets[s], cells->boxes[cell]))
-          fewest[s] += elements(cells->boxes[cell]) * least_bytes(c);
-    const std::string why = brought_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
+      for (const std::size_t s : sets_with(set_of, cells->needers[cell])) {
+        if (makes(c, begins, sets[s], cells->boxes[cell])) continue;
+        const std::int64_t bytes = elements(cells->boxes[cell]) * least_bytes(c);
+        fewest[s] += bytes;
+        for (std::int64_t d : cells->needers[cell])
+          if (set_of[d] == s) of_each[d] += bytes;
+      }
+    std::string why = brought_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
+    pairs += std::ssize(begins) * std::ssize(begins);
+    if (why.empty() && pairs <= most_looked_at)
+      why = brought_too_late(c.mesh, sets, trace, [&](const auto&, std::int64_t d) { return of_each[d]; });
     if (!why.empty()) return why;
   }
   return "";
@@ -342,7 +352,10 @@ std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, 
     if (std::string why = brought_too_little(c.mesh, sets, fewest, across); !why.empty()) return why;
     work += cells * std::ssize(slices) * std::ssize(sets.front());
     if (work > most_looked_at) return "";
-    if (std::string why = brought_too_late(c, lies, sets, trace); !why.empty()) return why;
+    const Fewest of_factors = [&](const auto& set, std::int64_t d) {
+      return bytes_of_value(c) * std::max(told(lies, 0, set, {d}), told(lies, 1, set, {d}));
+    };
+    if (std::string why = brought_too_late(c.mesh, sets, trace, of_factors); !why.empty()) return why;
   }
   return "";
 }

@@ -7,37 +7,9 @@
 #include <vector>
 
 #include "adapters/protocol/outcome.h"
-#include "harness/trace/atoms.h"
+#include "harness/trace/execution.h"
 
 namespace plumb {
-
-// What a device begins with: a box of an array, each element of it the sum of these atoms.
-struct Beginning {
-  Slice slice;
-  Atoms atoms;
-};
-
-// The axes over which `to` is unfinished along which its parts make it together, where it was `from` before:
-// along one that is reduced otherwise, or newly averaged, some device holds all of it, and others what leaves
-// it as it is. Of these the axes along which `from` was a sum of parts as well.
-//   f32[8]+x -> f32[8]+x.y                                together x.y, stays x
-//            -> f32[8]+max(y), f32[8]+avg(y)              neither
-struct Ends {
-  std::vector<AxisId> together, stays;
-};
-Ends ends(const Spec& from, const Spec& to);
-
-// From what each device begins with to blocks of `to`, of which an element is the sum of `atoms`.
-struct Execution {
-  const Case& c;
-  std::vector<Beginning> from;
-  std::int64_t atoms = 1;
-  const Spec& to;
-  Ends ends{};
-  bool idempotent = false;  // of a maximum or minimum: an atom may be taken twice
-  bool keeps = false;       // a program, that forgets nothing it had and may mask what it adds
-};
-Execution execution(const Case&, const Spec& from, const Spec& to);
 
 // Why no reading of these collectives makes the blocks; empty where one does; nullopt where there is too much
 // to try. Cells are what the edges of all blocks cut the array into. A trace does not say which dimension is
@@ -62,5 +34,8 @@ std::optional<std::string> not_made(const Execution&, std::span<const Collective
 // Whether the last of these, a sum, adds up different values: else it joins blocks, each among zeros, or adds
 // up nothing.
 bool adds_values(const Execution&, std::span<const Collective>);
+
+// Whether the others make the blocks without this one, a sum: by each reading by which all of them do.
+bool does_nothing(const Execution&, std::span<const Collective>, std::size_t sum);
 
 }  // namespace plumb

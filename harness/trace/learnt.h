@@ -15,7 +15,9 @@ namespace plumb {
 // What is counted are terms: an element is the sum of as many as there are parts, and a device begins with
 // one of each element of its own. A value that moves is the sum of some terms of one element, so that k
 // values of a device bring no more terms than it knows, than k and what it learnt before, and than k times
-// the parts that can have come to it. Nothing is ever forgotten.
+// the parts that can have come to it; but for the part of which the other has the whole array. Nothing is
+// ever forgotten. Nor can all devices together have learnt less than they lack together: what a gather brings
+// is the same for all, and a value of an exchange goes to one.
 //   all-gather, all-to-all         what the others know
 //   collective-permute             what the source knows
 //   collective-broadcast           what one member knows: each is tried, up to 1,024 choices
@@ -23,10 +25,16 @@ namespace plumb {
 //   a loop of permutes alike       so many steps one after another
 //   send, and another loop         values may go by way of others: each is of all parts that can have come
 //   on x=4: f32[8]+x -> f32[8] by a gather of 8 bytes and then a scatter into 8: each device knows 8 terms,
-//   is brought 6 of single parts, and 2 sums of 4 terms: 22 of 32
+//   is brought 6 of single parts, and 2 sums of 3 terms beside its own: 20 of 32
+//   on x=3: f32[]+x -> f32[] by an exchange of 4 bytes into 12: each device can be told both terms that it
+//   lacks, and of 6 no more than 3 are said
 //
 // Where only some of the parts are anything, the numbers of these: the others are zeros, of which nobody
 // knows or needs a term.
 std::string learnt_too_little(const Case&, const Trace&, const std::vector<std::int64_t>& parts = {});
+
+// Bytes of the narrowest value that a collective of a reshard may move, sums on the way too: no part of one
+// is sent.
+std::int64_t least_value(const Case& reshard, const Collective&);
 
 }  // namespace plumb

@@ -22,7 +22,7 @@ TEST(Learnt, ASumIsScatteredBeforeItIsGathered) {
   const Collective scatter = over("x", "reduce-scatter", 32, 8), gather = over("x", "all-gather", 8, 32);
   const std::string sum = "on x=4: reshard f32[8]+x -> f32[8]";
   EXPECT_EQ(why(sum, {scatter, gather}), "");
-  EXPECT_EQ(why(sum, {gather, scatter}), "device 0 can have learnt at most 22 of the 32 terms of its block");
+  EXPECT_EQ(why(sum, {gather, scatter}), "device 0 can have learnt at most 20 of the 32 terms of its block");
 }
 
 // An exchange of all parts and a gather of what each added up are a sum as well; of one part they are not.
@@ -31,6 +31,33 @@ TEST(Learnt, PartsAreExchangedAndAddedUp) {
   const Collective gather = over("x", "all-gather", 8, 32);
   EXPECT_EQ(why(sum, {over("x", "all-to-all", 32, 32), gather}), "");
   EXPECT_NE(why(sum, {over("x", "all-to-all", 32, 8), gather}), "");
+}
+
+// Of an exchange each value goes to one member, and of a gather each to all.
+TEST(Learnt, AllDevicesLearnNoMoreThanIsSaid) {
+  const std::string one = "on x=3: reshard f32[]+x -> f32[]", few = "on x=2: reshard f32[3]+x -> f32[3]",
+                    moved = "on x=3: reshard f32[1@x] -> f32[1]";
+  EXPECT_EQ(why(one, {over("x", "all-to-all", 4, 12)}),
+            "all devices can have learnt at most 3 of the 6 terms that they lack");
+  EXPECT_EQ(why(one, {over("x", "all-to-all", 8, 12)}), "");
+  EXPECT_EQ(why(moved, {over("x", "all-to-all", 4, 4)}),
+            "all devices can have learnt at most 1 of the 2 elements that they lack");
+  EXPECT_EQ(why(moved, {over("x", "all-to-all", 8, 4)}), "") << "one has it, and two are told";
+  EXPECT_NE(why(few, {over("x", "all-gather", 4, 8), over("x", "all-gather", 8, 12)}), "");
+  EXPECT_EQ(why(few, {over("x", "all-gather", 4, 8), over("x", "all-gather", 8, 16)}), "");
+  Collective counted = over("x", "all-to-all", 4, 12);
+  counted.moved = 24;
+  EXPECT_EQ(why(one, {counted}), "") << "who counted may have sent what it likes";
+}
+
+// Each device has its part of both elements; of the others' it is brought four of the eight terms, and then
+// no value of more than two that it lacks.
+TEST(Learnt, NobodyIsToldWhatItHas) {
+  const std::string sum = "on x=3: reshard f32[4]+x -> f32[4]";
+  const Collective gather = over("x", "all-gather", 8, 16);
+  EXPECT_EQ(why(sum, {over("x", "all-to-all", 16, 16), gather}), "");
+  EXPECT_EQ(why(sum, {over("x", "all-to-all", 16, 8), gather}),
+            "all devices can have learnt at most 22 of the 24 terms that they lack");
 }
 
 TEST(Learnt, ABroadcastHasOneSender) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/trace/acts.h"
 #include "harness/trace/at_once.h"
@@ -53,14 +54,49 @@ std::optional<std::string> sums_for_nothing(const Transit& t, std::span<const Co
     if (adds_values(t.e, steps.first(i + 1))) continue;
     Trace less(steps.begin(), steps.end());
     less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
-    if (not_made(t.e, less) == "" && brings_too_little(*t.reshard, less).empty())
+    if (does_nothing(t.e, steps, i) && brings_too_little(*t.reshard, less).empty())
       return fmt::format("its {} over {} adds up what needs no sum", steps[i].kind,
                          steps[i].axes.empty() ? "its groups" : dotted(steps[i].axes));
   }
   return "";
 }
 
+bool are_pieces(const Collective& one, const Collective& next) {
+  return reduces(one) && one.kind == next.kind && one.axes == next.axes && one.groups == next.groups &&
+         one.op == next.op && one.dtype == next.dtype && one.times == 1 && next.times == 1 && !one.moved &&
+         !next.moved;
+}
+
+std::optional<std::string> lacks_as_they_stand(const Transit& t, std::span<const Collective> steps) {
+  auto why = not_made(t.e, steps);
+  if (why != "" || !t.reshard) return why;
+  why = of_too_much(*t.reshard, steps);
+  if (why == "" && !t.parts.empty())
+    return learnt_too_little(*t.reshard, {steps.begin(), steps.end()}, t.parts);
+  if (why == "") why = brings_too_little(*t.reshard, steps);
+  const Case slice = of_each_slice(*t.reshard, steps);
+  if (why == "" && !(result(slice) == result(*t.reshard)))
+    why = not_made(execution(slice, slice.op.operands[0], result(slice)), steps);
+  if (why == "") why = sums_for_nothing(t, steps);
+  return why;
+}
+
 }  // namespace
+
+std::optional<Trace> without_pieces(const Case& reshard, std::span<const Collective> steps) {
+  Trace all;
+  for (const Collective& step : steps) {
+    if (all.empty() || !are_pieces(all.back(), step)) {
+      all.push_back(step);
+      continue;
+    }
+    all.back().in += step.in, all.back().out += step.out;
+    if (all.back().in > largest_block_bytes(reshard.mesh, reshard.op.operands[0], reshard.rule))
+      return std::nullopt;
+  }
+  if (all.size() == steps.size()) return std::nullopt;
+  return all;
+}
 
 Transit transit(const Case& c, const Spec& from, const Spec& to) {
   Case reshard = c;
@@ -80,18 +116,25 @@ std::string brings_too_little(const Case& whole, std::span<const Collective> ste
   return why;
 }
 
+namespace {
+
+std::optional<std::string> lacks_in_pieces_too(const Transit& t, std::span<const Collective> steps) {
+  const auto why = lacks_as_they_stand(t, steps);
+  if (why == "" || !t.reshard) return why;
+  const std::optional<Trace> whole = without_pieces(*t.reshard, steps);
+  return whole && lacks_as_they_stand(t, *whole) == "" ? "" : why;
+}
+
+}  // namespace
+
 std::optional<std::string> lacks(const Transit& t, std::span<const Collective> steps) {
-  auto why = not_made(t.e, steps);
+  const auto why = lacks_in_pieces_too(t, steps);
   if (why != "" || !t.reshard) return why;
-  why = of_too_much(*t.reshard, steps);
-  if (why == "" && !t.parts.empty())
-    return learnt_too_little(*t.reshard, {steps.begin(), steps.end()}, t.parts);
-  if (why == "") why = brings_too_little(*t.reshard, steps);
-  const Case slice = of_each_slice(*t.reshard, steps);
-  if (why == "" && !(result(slice) == result(*t.reshard)))
-    why = not_made(execution(slice, slice.op.operands[0], result(slice)), steps);
-  if (why == "") why = sums_for_nothing(t, steps);
-  return why;
+  Trace moving;
+  std::ranges::copy_if(steps, std::back_inserter(moving), [&](const Collective& one) {
+    return one.moved || one.kind == "send" || std::min(one.in, one.out) >= least_value(*t.reshard, one);
+  });
+  return moving.size() == steps.size() ? why : lacks_in_pieces_too(t, moving);
 }
 
 }  // namespace plumb

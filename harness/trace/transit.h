@@ -23,8 +23,13 @@ Transit transit(const Case&, const Spec& from, const Spec& to);
 // of more than the array has; each device, and each side of the mesh, is brought as many values as it lacks,
 // and told as many different ones, where parts stay parts along some axes and nothing crosses these in each
 // of the slices that they make; and none is a sum that could be left out, for then it adds up another array,
-// or one twice.
+// or one twice. Sums are taken as they stand, or as pieces. What is less than a value
+// is not needed.
 std::optional<std::string> lacks(const Transit&, std::span<const Collective>);
+
+// Sums that follow each other among the same devices, as one of all their bytes: each may be of a piece of
+// the array. Nothing where there are none, or where they are more than the array: then it is summed twice.
+std::optional<Trace> without_pieces(const Case& reshard, std::span<const Collective>);
 
 // The same of a reshard, through whatever constraints, by counting alone.
 std::string brings_too_little(const Case& reshard, std::span<const Collective>);
