@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -237,6 +238,66 @@ TEST(Threads, WhatComesOfManyElementsIsWhatComesOfEach) {
     return sum;
   });
   expect(all[5], [&](I, I i, I j) { return 2 * x(i, j) + 1; });
+}
+
+// Each operation of some rows, and of one by itself: too little for a second thread.
+std::vector<Value<double>> of_rows(std::int64_t first, std::int64_t rows) {
+  std::string text = R"(HloModule m, num_partitions=2
+
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %e {
+  %x = f32[ROWS,2048] parameter(0)
+  %y = f32[16,2048] parameter(1)
+  %p = u32[] partition-id()
+  %f = f32[] convert(%p)
+  %d = f32[ROWS,2048] broadcast(%f), dimensions={}
+  %s = f32[ROWS,2048] add(%x, %d)
+  %zero = f32[] constant(0)
+  %t = f32[ROWS,2048] tanh(%s)
+  %v = f32[ROWS,2048] divide(%t, %s)
+  %q = f32[ROWS,16] dot(%s, %y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  %r = f32[ROWS] reduce(%s, %zero), dimensions={1}, to_apply=%add
+  %g = f32[ROWS,2048] all-reduce(%v), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%add
+  ROOT %all = (f32[ROWS,2048], f32[ROWS,16], f32[ROWS], f32[ROWS,2048]) tuple(%v, %q, %r, %g)
+}
+)";
+  for (std::size_t at = 0; (at = text.find("ROWS", at)) != text.npos;)
+    text.replace(at, 4, std::to_string(rows));
+  const Module m = parse(text, "m.txt");
+  const auto drawn = [](std::int64_t from, std::int64_t n) {  // sums of these are rounded
+    Array<double> all{
+        Type::f32, {n,             kColumns},
+         1, {   },
+         {                                 }
+    };
+    for (std::int64_t i = from * kColumns; i < (from + n) * kColumns; ++i)
+      all.reals.push_back(std::sin(static_cast<double>(i)));
+    return value(std::move(all));
+  };
+  Reals reals;
+  return results_of(
+      evaluate(Machine<Reals>{m, reals, 2, {}}, entry(m), {drawn(first, rows), drawn(100, 16)}, {}));
+}
+
+TEST(Threads, WhatIsSharedOutIsTheSameToTheLastBit) {
+  const auto all = of_rows(0, kRows);
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    const auto one = of_rows(row, 1);
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      const Array<double>&whole = *all[n].array, &own = *one[n].array;
+      const std::int64_t size = count(own.dims);
+      for (std::int64_t device = 0; device < 2; ++device)
+        EXPECT_TRUE(std::equal(own.reals.begin() + begin_on(own, device, size),
+                               own.reals.begin() + begin_on(own, device, size) + size,
+                               whole.reals.begin() + begin_on(whole, device, kRows * size) + row * size))
+            << n << " " << row << " " << device;
+    }
+  }
 }
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
