@@ -276,7 +276,7 @@ ENTRY %e {
          {                                 }
     };
     for (std::int64_t i = from * kColumns; i < (from + n) * kColumns; ++i)
-      all.reals.push_back(std::sin(static_cast<double>(i)));
+      all.reals.push_back(std::sin(static_cast<double>(i + 1)));
     return value(std::move(all));
   };
   Reals reals;
