@@ -105,6 +105,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {ar("x", 16)}, ""},
       // Nobody keeps what he had, and each half of the columns is joined; were it kept, no sum would be needed.
       {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {permute({{1, 2}, {2, 1}}, 64), ar("y", 64), ag({"x"}, 64, 128)}, ""},
+      {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 8, 16)}, ""},
+      {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 4, 8)}, "brought at most 4 bytes of what its fibre lacks, and needs 8"},
       {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {ag({"x"}, 64, 128), ar("y", 128)}, "over y, over which nothing is unfinished"},
       {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},
