@@ -100,7 +100,7 @@ void stop(Relay& relay, std::chrono::milliseconds patience) {
   close_hub(relay.hub);
   constexpr std::chrono::seconds now{0}, again{1};
   // A job that is not ready may share more until it is gone.
-  end(relay.job, patience, [&relay] {
+  end(relay.job, patience, [&relay, again] {
     if (!relay.ready) see_segments(relay);
     look_for_request(relay, again);
   });

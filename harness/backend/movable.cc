@@ -15,7 +15,7 @@ namespace {
 constexpr __int128 unbounded = __int128{1} << 62;
 
 // Sizes of the groups; those along axes are alike.
-struct Members {
+struct GroupSizes {
   std::vector<std::int64_t> sizes;
   std::int64_t alike = 1;  // how many groups of each size there are
   std::int64_t all() const {
@@ -25,8 +25,8 @@ struct Members {
   }
 };
 
-Members members(const Collective& c, const Mesh& mesh) {
-  Members m;
+GroupSizes members(const Collective& c, const Mesh& mesh) {
+  GroupSizes m;
   for (const auto& group : c.groups) m.sizes.push_back(std::ssize(group));
   if (c.axes.empty()) return m;
   std::int64_t n = 1;
@@ -62,7 +62,7 @@ Ends ends(const Collective& c, const Mesh& mesh) {
     if (source != target) targets.insert(target), ++found.links;
   found.receivers = std::ssize(targets);
   const bool anybody = c.pairs.empty() && c.axes.empty() && c.groups.empty();
-  const Members m = anybody ? Members{{devices(mesh)}, 1} : members(c, mesh);
+  const GroupSizes m = anybody ? GroupSizes{{devices(mesh)}, 1} : members(c, mesh);
   for (const __int128 size : m.sizes) {
     found.links += size * (size - 1) * m.alike;
     if (size > 1) found.receivers += size * m.alike;
@@ -91,7 +91,7 @@ Movable movable(const Collective& c, const Mesh& mesh) {
   if (c.kind == "send") return {0, times(most_sent(c, mesh))};
   for (const auto& [source, target] : c.pairs)
     if (source != target) all.most = std::min(unbounded, all.most + std::min(c.in, c.out));
-  const Members m = members(c, mesh);
+  const GroupSizes m = members(c, mesh);
   for (const std::int64_t n : m.sizes)
     all.most = std::min(unbounded, all.most + std::min(unbounded, of_group(c, n).most) * m.alike);
   if (!m.sizes.empty()) all.least = of_group(c, std::ranges::min(m.sizes)).least;

@@ -111,7 +111,7 @@ struct Row {
 };
 
 // clang-format off
-const Row table[] = {
+const Row proofs[] = {
     {"b.txt a.txt",                          "proven  b.txt a.txt, 2 devices, 8 draws",            0},
     {"right",                                "proven  right: module_0001.jit_f, 2 devices",        0},
     {"two --module module_0002.jit_f",       "proven  two: module_0002.jit_f",                     0},
@@ -169,7 +169,7 @@ const Row table[] = {
 
 TEST(ProveTool, SaysOneThingAndItsExitCode) {
   const Modules files;
-  for (const Row& row : table) {
+  for (const Row& row : proofs) {
     SCOPED_TRACE(row.arguments);
     const Ran ran = run_tool(files, std::string("prove ") + row.arguments);
     EXPECT_EQ(ran.code, row.code) << ran.out << ran.err;

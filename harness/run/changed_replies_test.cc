@@ -29,7 +29,7 @@ std::string changed(Random& random, const Attempts& honest, const Declared& prom
   const bool of_other = made.other && random.one_in(12),
              of_again = !of_other && made.other && random.one_in(12);
   Attempt& attempt = of_other ? *made.other : of_again ? made.again.front() : made.first;
-  Answered reply(attempt);
+  AnsweredCase reply(attempt);
   std::set<Touched> parts;
   for (std::int64_t n = random.one_in(3) ? 1 + random.below(3) : 1; n > 0; --n)
     parts.insert(draw_change(random, reply, declared));
@@ -49,7 +49,7 @@ std::string changed(Random& random, const Attempts& honest, const Declared& prom
   return said(record);
 }
 
-std::string said_of(Backends& backends, const std::string& name) {
+std::string said_of_changed(Backends& backends, const std::string& name) {
   const std::size_t space = name.find(' ');
   Process& process = backends.named(name.substr(0, space));
   const Case c = parse_case(name.substr(space + 1));
@@ -64,7 +64,7 @@ std::string said_of(Backends& backends, const std::string& name) {
   return text;
 }
 
-std::vector<std::string> drawn() {
+std::vector<std::string> drawn_replies() {
   std::vector<std::string> names;
   Random random{std::mt19937_64(5)};
   const char* const backends[] = {"local", "local,plan=ring", "local,data=none"};
@@ -82,8 +82,8 @@ std::vector<std::string> drawn() {
 
 TEST(Replies, OfWhatIsChangedIsSaidWhatWasSaid) {
   Backends backends;
-  expect_pinned(PLUMB_GOLDEN "/replies.txt", drawn,
-                [&](const std::string& name) { return said_of(backends, name); });
+  expect_pinned(PLUMB_GOLDEN "/replies.txt", drawn_replies,
+                [&](const std::string& name) { return said_of_changed(backends, name); });
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ Trace plausible(Random& random, const Case& c) {
   return trace;
 }
 
-std::string said_of(Backends& backends, const std::string& name) {
+std::string said_of_traces(Backends& backends, const std::string& name) {
   const std::size_t space = name.find(' ');
   const Case c = parse_case(name.substr(space + 1));
   const Attempts honest = ask(c, backends.named(name.substr(0, space)), {});
@@ -135,7 +135,7 @@ std::string said_of(Backends& backends, const std::string& name) {
   return text;
 }
 
-std::vector<std::string> drawn() {
+std::vector<std::string> drawn_traces() {
   std::vector<std::string> names;
   Random random{std::mt19937_64(6)};
   while (names.size() < 700) {
@@ -148,8 +148,8 @@ std::vector<std::string> drawn() {
 
 TEST(Traces, OfWhatIsChangedIsSaidWhatWasSaid) {
   Backends backends;
-  expect_pinned(PLUMB_GOLDEN "/traces.txt", drawn,
-                [&](const std::string& name) { return said_of(backends, name); });
+  expect_pinned(PLUMB_GOLDEN "/traces.txt", drawn_traces,
+                [&](const std::string& name) { return said_of_traces(backends, name); });
 }
 
 }  // namespace

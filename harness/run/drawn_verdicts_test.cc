@@ -63,7 +63,7 @@ std::vector<std::string> liars() {
   return found;
 }
 
-std::vector<std::string> drawn() {
+std::vector<std::string> drawn_verdicts() {
   std::vector<std::string> rows;
   Random random{std::mt19937_64(3)};
   Judges judges;
@@ -87,7 +87,7 @@ TEST(Verdicts, StayWhatTheyAre) {
     row.digest = fnv(said(r)), row.status = name(r.verdict.status);
     return Today{print(row), said(r)};
   };
-  ASSERT_NO_FATAL_FAILURE(expect_rows(golden, drawn, today));
+  ASSERT_NO_FATAL_FAILURE(expect_rows(golden, drawn_verdicts, today));
   EXPECT_GE(pinned_rows(golden).size(), 1000u);
 }
 

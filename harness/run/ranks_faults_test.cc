@@ -23,7 +23,7 @@ namespace {
 
 // Those of adapters/mpi/faults.cc of which it says more than the verdict, which `plumb liars` asks of all.
 // Any rank may be the first to say what is wrong.
-struct Row {
+struct Planted {
   const char *fault, *plan, *words, *line;
   double seconds = 60;  // until it hangs; where that is too soon, as on a busy machine, twice as long
 };
@@ -34,7 +34,7 @@ constexpr auto rounded = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
 constexpr auto two_sums = "on x=2,y=2: reshard f32[8@x,8]+y -> f32[8,8@y]";
 constexpr auto two_axes = "on x=2,y=2: reshard f32[8@x] -> f32[8]";
 
-const Row rows[] = {
+const Planted rows[] = {
   // clang-format off
     {"adds-from-own",      "calls",  "hold other bits than the first of their replicas", rounded},
     {"changes-replica",    "calls",  "device 1 \\(x=1\\) differs from device 0", rounded},
@@ -58,7 +58,7 @@ struct Judged {
 
 // A rank without a device takes part in no call: in the next case nothing is broken, by this launch or a new
 // one.
-Judged judge(const Row& row, double seconds) {
+Judged judge(const Planted& row, double seconds) {
   const std::string command = std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI +
                               " --fault " + row.fault + " --plan " + row.plan;
   Settings settings;
@@ -68,15 +68,15 @@ Judged judge(const Row& row, double seconds) {
           attempt(parse_case("on x=1: reshard f32[8] -> f32[8]"), subject).verdict};
 }
 
-bool too_soon(const Row& row, const Judged& all) {
+bool too_soon(const Planted& row, const Judged& all) {
   const testing::Matcher<std::string> words = testing::ContainsRegex(row.words);
   return all.next.status == Status::hung || (all.faulty.status == Status::hung && !words.Matches(all.said()));
 }
 
-struct EveryFault : testing::TestWithParam<Row> {};
+struct EveryFault : testing::TestWithParam<Planted> {};
 
 TEST_P(EveryFault, IsSeenAndTheNextCaseIsJudged) {
-  const Row& row = GetParam();
+  const Planted& row = GetParam();
   const Remains remains;
   double seconds = row.seconds;
   Judged all = judge(row, seconds);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string why(const std::string& line, const Trace& trace) { return untrue(parse_case(line), trace, true); }
+std::string why_untrue(const std::string& line, const Trace& trace) { return untrue(parse_case(line), trace, true); }
 
 Collective reduce(const std::string& op) {
   return {.kind = "all-reduce", .axes = {"x"}, .in = 32, .out = 32, .op = op};
@@ -20,11 +20,11 @@ Collective reduce(const std::string& op) {
 TEST(Untrue, ASumIsTakenBySumsAndByNothingElse) {
   const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]";
   for (const char* op : {"", "add", "sum", "a name of their own"})
-    EXPECT_EQ(why(sum, {reduce(op)}), "") << op;
+    EXPECT_EQ(why_untrue(sum, {reduce(op)}), "") << op;
   for (const char* op : {"mul", "prod", "xor", "and", "band"})
-    EXPECT_THAT(why(sum, {reduce(op)}), HasSubstr("where sums are due")) << op;
-  EXPECT_THAT(why(sum, {reduce("max")}), HasSubstr("it takes the max, where sums are due"));
-  EXPECT_EQ(why(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
+    EXPECT_THAT(why_untrue(sum, {reduce(op)}), HasSubstr("where sums are due")) << op;
+  EXPECT_THAT(why_untrue(sum, {reduce("max")}), HasSubstr("it takes the max, where sums are due"));
+  EXPECT_EQ(why_untrue(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
 }
 
 // What is added up along an axis, or is alike along it, is its own maximum.
@@ -36,7 +36,7 @@ TEST(Untrue, AMaximumOfReplicasStandsForNoSum) {
       trace.push_back(reduce(op));
       trace.back().axes = axes;
     }
-    return why("on x=2,y=2: " + line, trace);
+    return why_untrue("on x=2,y=2: " + line, trace);
   };
   const std::string one = "reshard f32[8]+x -> f32[8]", both = "reshard f32[8]+x.y -> f32[8]",
                     left = "reshard f32[8]+x.y -> f32[8]+y", moved = "reshard f32[8@x] -> f32[8]",
@@ -126,7 +126,7 @@ TEST(Untrue, AMaximumOfReplicasStandsForNoSum) {
 
 TEST(Untrue, ASendThatSaysHowItCombinesCombinesAsIsDue) {
   const auto says = [](const char* op) {
-    return why("on x=2: reshard f32[8]+x -> f32[8]",
+    return why_untrue("on x=2: reshard f32[8]+x -> f32[8]",
                {
                    {.kind = "send", .axes = {"x"}, .in = 32, .out = 32, .op = op}
     });
@@ -140,8 +140,8 @@ TEST(Untrue, ASendThatSaysHowItCombinesCombinesAsIsDue) {
 TEST(Untrue, AMaximumIsTheMinimumOfTheNegated) {
   for (const char* due : {"max", "min"})
     for (const char* op : {"min", "minimum", "max", "maximum"}) {
-      EXPECT_EQ(why(fmt::format("on x=2: reshard f32[8]+{}(x) -> f32[8]", due), {reduce(op)}), "") << op;
-      EXPECT_EQ(why("on x=2: quantize fp8 bf16[64@x] -> f8e4m3[64@x] f32[]", {reduce(op)}), "") << op;
+      EXPECT_EQ(why_untrue(fmt::format("on x=2: reshard f32[8]+{}(x) -> f32[8]", due), {reduce(op)}), "") << op;
+      EXPECT_EQ(why_untrue("on x=2: quantize fp8 bf16[64@x] -> f8e4m3[64@x] f32[]", {reduce(op)}), "") << op;
     }
 }
 
@@ -149,19 +149,19 @@ TEST(Untrue, ASumIsNoExtreme) {
   const std::string most = "on x=2: reshard f32[8]+max(x) -> f32[8]",
                     least = "on x=2: reshard f32[8]+min(x) -> f32[8]";
   for (const char* op : {"add", "sum"}) {
-    EXPECT_EQ(why(most, {reduce(op)}), "it adds up, where the max is due") << op;
-    EXPECT_EQ(why(least, {reduce(op)}), "it adds up, where the min is due") << op;
-    EXPECT_EQ(why(most, {reduce(op), reduce("max")}), "") << op;
-    EXPECT_EQ(why("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+y -> f32[8]", {reduce(op)}), "") << op;
+    EXPECT_EQ(why_untrue(most, {reduce(op)}), "it adds up, where the max is due") << op;
+    EXPECT_EQ(why_untrue(least, {reduce(op)}), "it adds up, where the min is due") << op;
+    EXPECT_EQ(why_untrue(most, {reduce(op), reduce("max")}), "") << op;
+    EXPECT_EQ(why_untrue("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+y -> f32[8]", {reduce(op)}), "") << op;
   }
-  EXPECT_EQ(why(most, {reduce("")}), "") << "nobody knows what it does";
+  EXPECT_EQ(why_untrue(most, {reduce("")}), "") << "nobody knows what it does";
 }
 
 TEST(Untrue, AMeanDividesNoSum) {
   const auto says = [](const std::string& line, std::vector<std::string> axes) {
     Collective one = reduce("avg");
     one.axes = std::move(axes);
-    return why("on x=3,y=2: reshard " + line, {one});
+    return why_untrue("on x=3,y=2: reshard " + line, {one});
   };
   EXPECT_THAT(says("f32[8]+avg(x)+y -> f32[8]", {"x", "y"}), HasSubstr("where no mean is due"));
   EXPECT_THAT(says("f32[8]+avg(x)+y -> f32[8]", {"y"}), HasSubstr("where no mean is due"));
@@ -170,7 +170,7 @@ TEST(Untrue, AMeanDividesNoSum) {
   const auto with_one_rank = [](const char* line) {
     Collective one = reduce("avg");
     one.axes = {"w", "x"};
-    return why(std::string("on w=1,x=3: reshard ") + line, {one});
+    return why_untrue(std::string("on w=1,x=3: reshard ") + line, {one});
   };
   EXPECT_EQ(with_one_rank("f32[8]+avg(x) -> f32[8]"), "");
   EXPECT_EQ(with_one_rank("f32[8]+avg(x)+w -> f32[8]"), "") << "a mean over one device divides by one";
@@ -178,7 +178,7 @@ TEST(Untrue, AMeanDividesNoSum) {
 
 TEST(Untrue, AnOuterProductHasNoSums) {
   Collective whole = reduce("add");  // of blocks among zeros: the operand, on each
-  EXPECT_EQ(why("on x=2: einsum m,n->mn f32[8@x] f32[8] -> f32[8,8]", {whole}), "");
+  EXPECT_EQ(why_untrue("on x=2: einsum m,n->mn f32[8@x] f32[8] -> f32[8,8]", {whole}), "");
 }
 
 // Of a product a largest magnitude is no sum: one that nothing but extremes came to has none.
@@ -192,16 +192,16 @@ TEST(Untrue, ALargestMagnitudeIsNoSum) {
   for (const char* scheme : {"mxfp8", "fp8"}) {
     const std::string product =
         fmt::format("on x=2: einsum mk,kn->mn bf16[8,64@x]~{0} bf16[64@x,8]~{0} -> f32[8,8]", scheme);
-    EXPECT_THAT(why(product, {op("max")}), HasSubstr("it takes the max, where sums are due")) << scheme;
-    EXPECT_EQ(why(product, {op("max"), op("max"), op("add")}), "") << scheme;
-    EXPECT_EQ(why(product, {op("max"), gather}), "") << scheme;
+    EXPECT_THAT(why_untrue(product, {op("max")}), HasSubstr("it takes the max, where sums are due")) << scheme;
+    EXPECT_EQ(why_untrue(product, {op("max"), op("max"), op("add")}), "") << scheme;
+    EXPECT_EQ(why_untrue(product, {op("max"), gather}), "") << scheme;
   }
   for (const char* line : {
            "on x=2: einsum mk,kn->mn bf16[8@x,64]~fp8 bf16[64,8]~fp8 -> f32[8@x,8]",
            "on x=2: einsum mk,kn->mn bf16[8,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]+x",
            "on x=2: einsum mk,kn->mn bf16[0,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[0,8]",
        })
-    EXPECT_EQ(why(line, {op("max")}), "") << line << ": no sum over devices is due";
+    EXPECT_EQ(why_untrue(line, {op("max")}), "") << line << ": no sum over devices is due";
 }
 
 // Of others it is not known what they multiply by.
@@ -212,10 +212,10 @@ TEST(Untrue, OneSumMakesNoProductOfTwoInParts) {
     return one;
   };
   const std::string crossed = "on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4]+x -> f32[4,4]";
-  EXPECT_THAT(why(crossed, {adds(64)}), HasSubstr("adds up 16 values, and parts of 32 factors"));
-  EXPECT_EQ(why(crossed, {adds(64), adds(64)}), "");
-  EXPECT_EQ(why(crossed, {adds(128)}), "") << "both operands in one";
-  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4] -> f32[4,4]", {adds(64)}), "");
+  EXPECT_THAT(why_untrue(crossed, {adds(64)}), HasSubstr("adds up 16 values, and parts of 32 factors"));
+  EXPECT_EQ(why_untrue(crossed, {adds(64), adds(64)}), "");
+  EXPECT_EQ(why_untrue(crossed, {adds(128)}), "") << "both operands in one";
+  EXPECT_EQ(why_untrue("on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4] -> f32[4,4]", {adds(64)}), "");
 }
 
 TEST(Untrue, IntegersAddUpNoFloats) {
@@ -230,17 +230,17 @@ TEST(Untrue, IntegersAddUpNoFloats) {
                     of_rows = "on x=2: grouped wgrad f32[8@x,2] f32[8@x,2] sizes=3,5 -> f32[2,2,2]";
   for (const std::string& line : {sum, product, of_parts, of_rows}) {
     for (const char* dtype : {"s8", "s32", "u16", "s64", "pred"})
-      EXPECT_THAT(why(line, {typed(dtype)}), HasSubstr("where values of f32 are due")) << line;
+      EXPECT_THAT(why_untrue(line, {typed(dtype)}), HasSubstr("where values of f32 are due")) << line;
     for (const char* dtype : {"f32", "", "s", "sum", "a name of their own"})
-      EXPECT_EQ(why(line, {typed(dtype)}), "") << line << dtype;
+      EXPECT_EQ(why_untrue(line, {typed(dtype)}), "") << line << dtype;
   }
-  EXPECT_EQ(why(sum, {typed("f32"), typed("s32")}), "") << "beside a sum they are counted for another end";
-  EXPECT_EQ(why("on x=2: grouped wgrad f32[8@x,2] f32[8@x,2] sizes=4,4 -> f32[2@x,2,2]", {typed("s32")}), "")
+  EXPECT_EQ(why_untrue(sum, {typed("f32"), typed("s32")}), "") << "beside a sum they are counted for another end";
+  EXPECT_EQ(why_untrue("on x=2: grouped wgrad f32[8@x,2] f32[8@x,2] sizes=4,4 -> f32[2@x,2,2]", {typed("s32")}), "")
       << "each has all rows of its group";
   const Collective bytes{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = "s8"};
-  EXPECT_EQ(why(sum, {bytes, typed("s32")}), "") << "the bytes of floats, which are added up by each";
-  EXPECT_EQ(why("on x=2: reshard f32[8@x] -> f32[8]", {bytes}), "");
-  EXPECT_EQ(why("on x=2: reshard f32[8@x] -> f32[8@x]", {typed("s32")}), "") << "nobody's sum";
+  EXPECT_EQ(why_untrue(sum, {bytes, typed("s32")}), "") << "the bytes of floats, which are added up by each";
+  EXPECT_EQ(why_untrue("on x=2: reshard f32[8@x] -> f32[8]", {bytes}), "");
+  EXPECT_EQ(why_untrue("on x=2: reshard f32[8@x] -> f32[8@x]", {typed("s32")}), "") << "nobody's sum";
 }
 
 // The order of floats is that of their bits, of as many.
@@ -248,7 +248,7 @@ TEST(Untrue, IntegersOfFewerBitsCompareNoFloats) {
   const auto says = [](const char* dtype) {
     Collective one = reduce("max");
     one.dtype = dtype;
-    return why("on x=2: reshard f32[8]+max(x) -> f32[8]", {one});
+    return why_untrue("on x=2: reshard f32[8]+max(x) -> f32[8]", {one});
   };
   EXPECT_THAT(says("s8"), HasSubstr("it reduces s8, where values of f32 are due"));
   for (const char* dtype : {"s32", "f32", ""}) EXPECT_EQ(says(dtype), "") << dtype;
@@ -256,12 +256,12 @@ TEST(Untrue, IntegersOfFewerBitsCompareNoFloats) {
 
 TEST(Untrue, AMeanIsTakenWhereOneIsDue) {
   for (const char* op : {"avg", "mean"}) {
-    EXPECT_THAT(why("on x=2: reshard f32[8]+x -> f32[8]", {reduce(op)}), HasSubstr("where no mean is due"));
-    EXPECT_THAT(why("on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]", {reduce(op)}),
+    EXPECT_THAT(why_untrue("on x=2: reshard f32[8]+x -> f32[8]", {reduce(op)}), HasSubstr("where no mean is due"));
+    EXPECT_THAT(why_untrue("on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]", {reduce(op)}),
                 HasSubstr("where no mean is due"));
-    EXPECT_EQ(why("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce(op)}), "");
+    EXPECT_EQ(why_untrue("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce(op)}), "");
   }
-  EXPECT_EQ(why("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce("sum")}), "") << "divided afterwards";
+  EXPECT_EQ(why_untrue("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce("sum")}), "") << "divided afterwards";
 }
 
 TEST(Untrue, AnExtremeIsNoProduct) {
@@ -269,14 +269,14 @@ TEST(Untrue, AnExtremeIsNoProduct) {
                     scaled = "on x=2: quantize fp8 bf16[8@x,8] -> f8e4m3[8@x,8] f32[]";
   for (const std::string& line : {most, scaled}) {
     for (const char* op : {"mul", "prod"})
-      EXPECT_THAT(why(line, {reduce(op)}), HasSubstr("where extremes or sums are due")) << line;
-    for (const char* op : {"max", "maximum", ""}) EXPECT_EQ(why(line, {reduce(op)}), "") << line << op;
+      EXPECT_THAT(why_untrue(line, {reduce(op)}), HasSubstr("where extremes or sums are due")) << line;
+    for (const char* op : {"max", "maximum", ""}) EXPECT_EQ(why_untrue(line, {reduce(op)}), "") << line << op;
   }
 }
 
 TEST(Untrue, EveryElementInPartsIsSummed) {
   const auto says = [](std::int64_t bytes, const char* dtype, const char* kind = "all-reduce") {
-    return why("on x=2: reshard f32[8]+x -> f32[8]",
+    return why_untrue("on x=2: reshard f32[8]+x -> f32[8]",
                {
                    {.kind = kind, .axes = {"x"}, .in = bytes, .out = bytes, .op = "add", .dtype = dtype}
     });
@@ -285,7 +285,7 @@ TEST(Untrue, EveryElementInPartsIsSummed) {
   EXPECT_EQ(says(64, "f64"), "");
   EXPECT_THAT(says(32, "f64"), HasSubstr("4 of the 8 elements of device 0"));
   EXPECT_THAT(says(16, ""), HasSubstr("4 of the 8 elements of device 0"));
-  EXPECT_EQ(why("on x=2: reshard f32[8]+x -> f32[8]",
+  EXPECT_EQ(why_untrue("on x=2: reshard f32[8]+x -> f32[8]",
                 {
                     {.kind = "all-gather", .axes = {"x"}, .in = 32, .out = 64}
   }),
@@ -298,7 +298,7 @@ TEST(Untrue, IntegersAreAddedUpInWhatHoldsThem) {
     Collective one = reduce("add");
     one.dtype = dtype;
     one.in = one.out = 8 * format(*dtype_named(dtype)).bytes;
-    return why(fmt::format("on x=2: reshard {0}[8]+x -> {0}[8]", held), {one});
+    return why_untrue(fmt::format("on x=2: reshard {0}[8]+x -> {0}[8]", held), {one});
   };
   for (const char* dtype : {"s8", "f32", "f16", "bf16", "f8e4m3"})
     EXPECT_THAT(says("s32", dtype), HasSubstr("does not hold the values of s32")) << dtype;
@@ -308,9 +308,9 @@ TEST(Untrue, IntegersAreAddedUpInWhatHoldsThem) {
 }
 
 TEST(Untrue, AProductOfManyRanksNeedsSums) {
-  EXPECT_THAT(why("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]", {}),
+  EXPECT_THAT(why_untrue("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]", {}),
               HasSubstr("0 of the 16 elements"));
-  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]",
+  EXPECT_EQ(why_untrue("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]",
                 {
                     {.kind = "all-reduce", .axes = {"x"}, .in = 64, .out = 64}
   }),
@@ -318,8 +318,8 @@ TEST(Untrue, AProductOfManyRanksNeedsSums) {
 }
 
 TEST(Untrue, AProductThatAddsNothingIsZeroAnywhere) {
-  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4@x,0] f32[0,4] -> f32[4,4]", {}), "");
-  EXPECT_EQ(why("on x=2: einsum g,ag->a f32[0] f32[8@x,0] -> f32[8]", {}), "");
+  EXPECT_EQ(why_untrue("on x=2: einsum mk,kn->mn f32[4@x,0] f32[0,4] -> f32[4,4]", {}), "");
+  EXPECT_EQ(why_untrue("on x=2: einsum g,ag->a f32[0] f32[8@x,0] -> f32[8]", {}), "");
 }
 
 TEST(Untrue, IntegersThatHoldNoValueCountSomethingElse) {

@@ -8,6 +8,7 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/testing/sums.h"
+#include "reference/fill/testing/tile.h"
 #include "reference/words/letters.h"
 #include "reference/words/testing/draw_case.h"
 #include "reference/words/text.h"
@@ -17,17 +18,6 @@ namespace plumb {
 namespace {
 
 using Scope = Certificate::Scope;
-
-// The tile of an element, -1 where it has none.
-std::int64_t tile_of(const Tiles& t, const std::vector<std::int64_t>& shape, std::int64_t index) {
-  std::int64_t tile = 0, step = 1;
-  for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) {
-    const std::int64_t along = t.along[d][index % shape[d]];
-    if (along < 0) return -1;
-    tile += step * along, step *= t.count[d];
-  }
-  return tile;
-}
 
 // By the grammar's page: max / amax in f32 and its inverse, or the smallest power of two that clips nothing.
 struct Scales {

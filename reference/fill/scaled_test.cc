@@ -7,23 +7,12 @@
 #include <set>
 
 #include "reference/fill/fill.h"
+#include "reference/fill/testing/tile.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
 
 namespace plumb {
 namespace {
-
-// The tile of an element, -1 where it has none.
-std::int64_t tile_of(const Tiles& t, const std::vector<std::int64_t>& shape, std::int64_t index) {
-  std::vector<std::int64_t> at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
-  std::int64_t tile = 0;
-  for (std::size_t d = 0; d < shape.size() && tile >= 0; ++d) {
-    const std::int64_t along = t.along[d][at[d]];
-    tile = along < 0 ? -1 : tile * t.count[d] + along;
-  }
-  return tile;
-}
 
 using Magnitudes = std::map<std::int64_t, double>;  // by tile
 

@@ -13,7 +13,7 @@
 namespace plumb {
 namespace {
 
-using Names = std::vector<std::string>;
+using AxisNames = std::vector<std::string>;
 using Resolver = std::function<Resolved(const Case&)>;
 using Law = std::function<bool(const Case&, const Resolver&)>;  // whether the case breaks it
 
@@ -46,16 +46,16 @@ std::vector<Case> small_cases() {
 Resolve& op(Case& c) { return std::get<Resolve>(c.op.kind); }
 const Resolve& op(const Case& c) { return std::get<Resolve>(c.op.kind); }
 
-Names live(Names axes) {
+AxisNames live(AxisNames axes) {
   std::erase(axes, "u");
   return axes;
 }
 
 // The axes that split each dimension, without those of size 1; nothing where there is no layout.
-std::optional<std::vector<Names>> layout(const Case& c, const Resolver& resolver) {
+std::optional<std::vector<AxisNames>> layout(const Case& c, const Resolver& resolver) {
   const Resolved r = resolver(c);
   if (!r.spec) return std::nullopt;
-  std::vector<Names> dims;
+  std::vector<AxisNames> dims;
   for (const Dim& dim : r.spec->dims) {
     dims.emplace_back();
     for (AxisId a : dim.axes)
@@ -71,10 +71,10 @@ bool order_of_rules_is_ignored(const Case& c, const Resolver& resolver) {
     return static_cast<std::size_t>(std::ranges::find(op(c).names, rules[r].name) - op(c).names.begin());
   };
   if (rules.size() != 2 || dim_of(0) == op(c).names.size() || dim_of(1) == op(c).names.size()) return false;
-  const Names first = live(rules[0].axes), second = live(rules[1].axes);
+  const AxisNames first = live(rules[0].axes), second = live(rules[1].axes);
   const bool clash = std::ranges::find_first_of(first, second) != first.end();
   if (!clash && rules[0].name != rules[1].name) return false;
-  std::vector<Names> want(op(c).names.size());
+  std::vector<AxisNames> want(op(c).names.size());
   want[dim_of(0)] = first;
   return layout(c, resolver) != want;
 }
@@ -99,8 +99,8 @@ bool order_of_dimensions_matters(const Case& c, const Resolver& resolver) {
 bool an_axis_is_given_twice(const Case& c, const Resolver& resolver) {
   const auto dims = layout(c, resolver);
   if (!dims) return true;
-  Names all;
-  for (const Names& dim : *dims) all.insert(all.end(), dim.begin(), dim.end());
+  AxisNames all;
+  for (const AxisNames& dim : *dims) all.insert(all.end(), dim.begin(), dim.end());
   std::ranges::sort(all);
   return std::ranges::adjacent_find(all) != all.end();
 }
@@ -117,7 +117,7 @@ bool names_of_axes_matter(const Case& c, const Resolver& resolver) {
     for (std::string& axis : rule.axes) axis = others.at(axis);
   auto want = layout(c, resolver);
   if (want)
-    for (Names& dim : *want)
+    for (AxisNames& dim : *want)
       for (std::string& axis : dim) axis = others.at(axis);
   return layout(renamed, resolver) != want;
 }
@@ -133,7 +133,7 @@ bool a_later_rule_overrules(const Case& c, const Resolver& resolver) {
   const auto before = layout(c, resolver);
   for (const Tried& t : resolver(c).tried) {
     if (!before || t.what != Tried::given) continue;
-    for (const Names& axes : {Names{"x"}, Names{"y"}, Names{}}) {
+    for (const AxisNames& axes : {AxisNames{"x"}, AxisNames{"y"}, AxisNames{}}) {
       Case longer = c;
       op(longer).rules.push_back({op(c).names[t.dim], Value::tuple, axes});
       const auto after = layout(longer, resolver);

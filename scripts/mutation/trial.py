@@ -92,9 +92,14 @@ def programs(build):
             yield str(pathlib.Path(command[0]).relative_to(build)), command[1:]
 
 
-def names_of(program):
-    """The GoogleTests of a program, instances of a parametrised one as one pattern."""
-    said = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, timeout=60).stdout
+def are_sources(arguments):
+    """What a program of GoogleTest is told: the sources whose tests it runs (scripts/cmake/of_sources.cc)."""
+    return all(one.endswith("_test.cc") for one in arguments)
+
+
+def names_of(program, sources):
+    """The GoogleTests of a program's sources, instances of a parametrised one as one pattern."""
+    said = subprocess.run([program, *sources, "--gtest_list_tests"], capture_output=True, text=True, timeout=60).stdout
     names, suite = [], ""
     for line in said.split("\n"):
         line = line.split("#")[0].rstrip()
@@ -117,10 +122,10 @@ def linked(overlay):
 
 
 def command(program, arguments, names):
-    if arguments or names == [""]:
+    if not are_sources(arguments):
         return [str(program), *arguments]
     only = [f"--gtest_filter={':'.join(names)}"] if names else []
-    return [str(program), "--gtest_brief=1", "--gtest_fail_fast", *only]
+    return [str(program), *arguments, "--gtest_brief=1", "--gtest_fail_fast", *only]
 
 
 def killed(words, seconds, folder, mutation):
@@ -137,8 +142,12 @@ class Trial:
     def __init__(self, overlay, say):
         self.overlay, self.folder = overlay, overlay.home / "work"
         self.folder.mkdir(exist_ok=True)
-        self.tests = [Test(path, arguments, name) for path, arguments in linked(overlay)
-                      for name in (names_of(path) if not arguments else [""])]
+        self.tests = []
+        for path, arguments in linked(overlay):
+            if are_sources(arguments):
+                self.tests += [Test(path, [], name) for name in names_of(path, arguments)]
+            else:
+                self.tests.append(Test(path, arguments, ""))
         broken = []
         for i, test in enumerate(self.tests):
             if not self.cover(test):
@@ -212,7 +221,7 @@ class Quick:
         # What is ruled out is noted before main, by any program that an object is in.
         for program, arguments in sorted(self.programs, key=lambda one: len(overlay.copies_in(one[0]))):
             held = {overlay.output(one) for one in overlay.copies_in(program)}
-            if not held <= seen and not arguments:
+            if not held <= seen and are_sources(arguments):
                 seen |= held
                 attempt([str(self.linked(program)), "--gtest_list_tests"], 60, self.folder,
                         PLUMB_MUTANTS_REACHED=str(noted))

@@ -13,7 +13,7 @@
 namespace plumb {
 
 // An answer whose blocks lie here, to be changed.
-struct Answered {
+struct AnsweredCase {
   using Whose = std::pair<std::int64_t, std::int64_t>;  // device, result
   Case c;
   std::vector<Tensor> operands;
@@ -21,7 +21,7 @@ struct Answered {
   std::map<Whose, std::vector<std::byte>> memory;
 
   // Of an attempt that came to an outcome.
-  explicit Answered(const Attempt& made)
+  explicit AnsweredCase(const Attempt& made)
       : c(made.c), operands(made.operands), outcome(std::get<Outcome>(made.answer)) {
     for (const Block& b : outcome.blocks) {
       std::vector<std::byte>& bytes = memory[{b.device, b.result}];
@@ -58,7 +58,7 @@ inline std::string draw_claim(Random& random, const Case& c, const Spec& due) {
 }
 
 // Another slice, of which the block has the bytes.
-inline void change_slice(Random& random, Answered& reply, Block& block) {
+inline void change_slice(Random& random, AnsweredCase& reply, Block& block) {
   if (random.one_in(3)) return block.claim.reset();
   const Spec& spec = reply.spec_of(block);
   std::int64_t count = 1;
@@ -86,7 +86,7 @@ inline void change_slice(Random& random, Answered& reply, Block& block) {
   block.bytes = bytes.size();
 }
 
-inline void change_block(Random& random, Answered& reply, Block& block) {
+inline void change_block(Random& random, AnsweredCase& reply, Block& block) {
   std::vector<std::byte>& bytes = reply.bytes_of(block);
   if (bytes.empty()) return;
   const DType dtype = reply.spec_of(block).dtype;
@@ -133,7 +133,7 @@ inline void change_block(Random& random, Answered& reply, Block& block) {
 
 // The blocks of a result as of a program that takes other operands: a device's part of one is left out, or
 // counts otherwise.
-inline void change_operand(Random& random, Answered& reply) {
+inline void change_operand(Random& random, AnsweredCase& reply) {
   const Case& c = reply.c;
   std::vector<Tensor> operands = reply.operands;
   if (operands.empty()) return;  // of a rerun
@@ -167,7 +167,7 @@ inline void change_operand(Random& random, Answered& reply) {
 }
 
 // Blocks on other devices: two axes exchanged, or one step along an axis.
-inline void move_blocks(Random& random, Answered& reply) {
+inline void move_blocks(Random& random, AnsweredCase& reply) {
   const Mesh& mesh = reply.c.mesh;
   const auto moved = [&, a = random.below(std::ssize(mesh.axes)),
                       b = random.below(std::ssize(mesh.axes))](std::int64_t device) {
@@ -200,7 +200,7 @@ inline void change_declared(Random& random, Declared& declared) {
 // What a change is of. That of a trace leaves the values as they are, that of values the trace.
 enum class Touched : std::uint8_t { trace, values, claims, declared, groups, plan };
 
-inline Touched draw_change(Random& random, Answered& reply, Declared& declared) {
+inline Touched draw_change(Random& random, AnsweredCase& reply, Declared& declared) {
   Outcome& o = reply.outcome;
   const std::int64_t what = random.below(12);
   if (what < 6 || (o.blocks.empty() && what < 8)) {

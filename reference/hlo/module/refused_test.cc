@@ -4,20 +4,12 @@
 #include <algorithm>
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/module/testing/caret.h"
 
 namespace plumb::hlo {
 namespace {
 
-std::string message(const std::string& text) {
-  try {
-    parse(text, "m.txt");
-    return "no error";
-  } catch (const BadModule& error) {
-    return error.what();
-  }
-}
-
-std::string with(const std::string& line) {
+std::string in_module(const std::string& line) {
   return "HloModule m\n\nENTRY %e (a: f32[2,3]) -> f32[2,3] {\n  %a = f32[2,3]{1,0} parameter(0)\n  " + line +
          "\n}\n";
 }
@@ -65,7 +57,7 @@ TEST(Refused, ATableOfLines) {
       {"ROOT %b = f32[2,3]{1,0} add(%a, %a) {",                                                  "expected the end of the line"                         },
   };
   for (const auto& [line, want] : table) {
-    const std::string got = message(with(line));
+    const std::string got = message(in_module(line));
     EXPECT_NE(got.find(want), got.npos) << got;
     EXPECT_EQ(std::ranges::count(got, '\n'), 2) << got;
   }
@@ -102,7 +94,7 @@ TEST(Refused, WhatIsCutOff) {
 }
 
 TEST(Refused, BytesThatAreNoText) {
-  std::string text = with("ROOT %b = f32[2,3] add(%a, %a), sharding={devices=[2,1]<=[2] last_tile}");
+  std::string text = in_module("ROOT %b = f32[2,3] add(%a, %a), sharding={devices=[2,1]<=[2] last_tile}");
   text[text.find("_tile")] = '\0';
   const std::string got = message(text);
   EXPECT_NE(got.find("in a sharding: last?tile"), got.npos) << got;
@@ -110,14 +102,14 @@ TEST(Refused, BytesThatAreNoText) {
 }
 
 TEST(Refused, AllThatIsNotKnownAtOnce) {
-  EXPECT_EQ(message(with("%b = f32[2,3]{1,0} fft(%a), x=1\n  %c = f32[2,3]{1,0} fft(%b)\n"
+  EXPECT_EQ(message(in_module("%b = f32[2,3]{1,0} fft(%a), x=1\n  %c = f32[2,3]{1,0} fft(%b)\n"
                          "  %d = f32[2,3]{1,0} add(%a, %c), y={1}\n  ROOT %e = q7[2] cholesky(%d)")),
             "m.txt:5:22: unsupported: attribute y of add, opcode cholesky, opcode fft (2 times), type q7\n"
             "    %b = f32[2,3]{1,0} fft(%a), x=1\n"
             "                       ^");
   const std::string renamed = "%b = f32[3,2]{1,0} transpose(%a), order={1,0}\n";
   EXPECT_NE(
-      message(with(renamed + "  %c = f32[3,2]{1,0} transpose(%a), order={1,0}\n  ROOT %d = f32[2,3]{1,0} "
+      message(in_module(renamed + "  %c = f32[3,2]{1,0} transpose(%a), order={1,0}\n  ROOT %d = f32[2,3]{1,0} "
                              "transpose(%c), dimensions={1,0}"))
           .find("unsupported: attribute order of transpose (2 times)"),
       std::string::npos);

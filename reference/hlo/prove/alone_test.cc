@@ -25,7 +25,7 @@ constexpr const char* kFolds = R"(HloModule m, num_partitions=2
 }
 
 )";
-constexpr const char* kDecides = R"(ENTRY %e {
+constexpr const char* kDecidesAlone = R"(ENTRY %e {
   %x = X[512] parameter(0), sharding={devices=[2]<=[2]}
   %y = f32[8] parameter(1), sharding={replicated}
   %c = X[] constant(LIMIT)
@@ -65,15 +65,15 @@ std::string words_of(const Deciding& d) {
                     how = predicates ? "copy(%r)"
                           : counts   ? "compare(%r, %zero), direction=GT"
                                      : "compare(%r, %c), direction=" + d.is;
-  return with(std::string(kFolds) + kDecides, {
-                                                  {"T[",    type + "["  },
-                                                  {"X[",    d.type + "["},
-                                                  {"%OF",   of          },
-                                                  {"HOW",   how         },
-                                                  {"FOLD",  d.fold      },
-                                                  {"INIT",  d.init      },
-                                                  {"LIMIT", d.limit     },
-                                                  {"IS\n",  d.is + "\n" }
+  return with(std::string(kFolds) + kDecidesAlone, {
+                                                       {"T[",    type + "["  },
+                                                       {"X[",    d.type + "["},
+                                                       {"%OF",   of          },
+                                                       {"HOW",   how         },
+                                                       {"FOLD",  d.fold      },
+                                                       {"INIT",  d.init      },
+                                                       {"LIMIT", d.limit     },
+                                                       {"IS\n",  d.is + "\n" }
   });
 }
 

@@ -24,7 +24,7 @@ Array<double> counted(Type type) {
   return a;
 }
 
-Array<double> with(Array<double> a, std::size_t element, double x) {
+Array<double> changed(Array<double> a, std::size_t element, double x) {
   if (is_real(a.type))
     a.reals[element] = x;
   else
@@ -38,8 +38,8 @@ TEST(Another, EachElementOfEachDevice) {
     const Array<double> a = counted(type);
     EXPECT_FALSE(is_another(a, a, kHolders));
     for (std::size_t n = 0; n < kHolders * kElements; ++n) {
-      EXPECT_TRUE(is_another(a, with(a, n, 0), kHolders)) << n;
-      EXPECT_TRUE(is_another(with(a, n, 0), a, kHolders)) << n;
+      EXPECT_TRUE(is_another(a, changed(a, n, 0), kHolders)) << n;
+      EXPECT_TRUE(is_another(changed(a, n, 0), a, kHolders)) << n;
     }
   }
 }
@@ -49,7 +49,7 @@ TEST(Another, WhereTheMapOfTheDeviceHasIt) {
   const Array<double> a = counted(Type::f32);
   const std::vector<Integers> maps = {{0, -1, 1, -1}, {-1, 0, 5, 7}, {-1, -1, -1, 0}};
   for (std::size_t n = 0; n < kHolders * kElements; ++n)
-    EXPECT_EQ(is_another(a, with(a, n, 0), kHolders, &maps), maps[n / kElements][n % kElements] >= 0) << n;
+    EXPECT_EQ(is_another(a, changed(a, n, 0), kHolders, &maps), maps[n / kElements][n % kElements] >= 0) << n;
 }
 
 // Law: of an array that devices share what counts is what each of them holds.
@@ -62,9 +62,9 @@ TEST(Another, SharedIsAsApart) {
   EXPECT_FALSE(is_another(all, two, kHolders));
   EXPECT_FALSE(is_another(two, all, kHolders));
   for (std::size_t n = 0; n < 2 * kElements; ++n) {
-    EXPECT_TRUE(is_another(all, with(two, n, 0), kHolders)) << n;
-    EXPECT_TRUE(is_another(with(two, n, 0), all, kHolders)) << n;
-    EXPECT_EQ(is_another(all, with(two, n, 0), 1), n >= kElements) << "device 0 holds the second, " << n;
+    EXPECT_TRUE(is_another(all, changed(two, n, 0), kHolders)) << n;
+    EXPECT_TRUE(is_another(changed(two, n, 0), all, kHolders)) << n;
+    EXPECT_EQ(is_another(all, changed(two, n, 0), 1), n >= kElements) << "device 0 holds the second, " << n;
   }
 }
 
@@ -103,7 +103,7 @@ TEST(Another, OtherTypesShapesAndParts) {
   EXPECT_TRUE(is_another(a, reshaped, kHolders));
   EXPECT_TRUE(is_another(a, renamed, kHolders));
   const auto single = [](const Array<double>& array) { return value(Array<double>(array)); };
-  const Value<double> none, one = single(a), other = single(with(a, 5, 0));
+  const Value<double> none, one = single(a), other = single(changed(a, 5, 0));
   const auto tuple = [](std::vector<Value<double>> parts) {
     return Value<double>{nullptr, std::move(parts)};
   };

@@ -17,7 +17,7 @@ Edits chosen(const std::string& sum, const std::string& lines) {
   };
 }
 
-const std::string kWhole = "  %sum = f32[3] reduce(%x, %zero), dimensions={0}, to_apply=%plus\n";
+const std::string kSummed = "  %sum = f32[3] reduce(%x, %zero), dimensions={0}, to_apply=%plus\n";
 const std::string kParts = "  %part = f32[3] reduce(%x, %zero), dimensions={0}, to_apply=%plus\n";
 const std::string kAdded = kParts +
                            "  %sum = f32[3] all-reduce(%part), channel_id=1, replica_groups={{0,1}}, "
@@ -44,8 +44,8 @@ const std::string kSquare =
 // Conditions that hold together in few draws: draws are sought in which they do.
 TEST(Chosen, ASumThatTwoConditionsHideIsMissed) {
   for (const std::string& lines : {kNested, kBoth}) {
-    EXPECT_EQ(proof(chosen(kWhole, lines), chosen(kAdded, lines)).finding, Finding::proven) << lines;
-    EXPECT_EQ(proof(chosen(kWhole, lines), chosen(kLost, lines)).finding, Finding::refuted) << lines;
+    EXPECT_EQ(proof(chosen(kSummed, lines), chosen(kAdded, lines)).finding, Finding::proven) << lines;
+    EXPECT_EQ(proof(chosen(kSummed, lines), chosen(kLost, lines)).finding, Finding::refuted) << lines;
   }
 }
 
@@ -65,14 +65,14 @@ TEST(Chosen, EachCallOfOneComputationChoosesByItself) {
   const std::string nested = compared("late", "700", "GE") + compared("early", "710", "LT") +
                              "  %inner = f32[3] call(%pearly, %sum, %y), to_apply=%pick\n"
                              "  %it = f32[3] call(%plate, %inner, %y), to_apply=%pick\n";
-  EXPECT_EQ(proof(called(kWhole, nested), called(kAdded, nested)).finding, Finding::proven);
-  EXPECT_EQ(proof(called(kWhole, nested), called(kLost, nested)).finding, Finding::refuted);
+  EXPECT_EQ(proof(called(kSummed, nested), called(kAdded, nested)).finding, Finding::proven);
+  EXPECT_EQ(proof(called(kSummed, nested), called(kLost, nested)).finding, Finding::refuted);
   const std::string never = compared("late", "700", "GE") +
                             "  %nn = s32[] multiply(%n, %n)\n  %k = s32[] constant(250000)\n  %ps = pred[] "
                             "compare(%nn, %k), direction=EQ\n"
                             "  %inner = f32[3] call(%ps, %sum, %y), to_apply=%pick\n"
                             "  %it = f32[3] call(%plate, %inner, %y), to_apply=%pick\n";
-  EXPECT_EQ(proof(called(kWhole, never), called(kLost, never)).untaken,
+  EXPECT_EQ(proof(called(kSummed, never), called(kLost, never)).untaken,
             std::vector<std::string>{"%picked true in %inner"});
 }
 
@@ -92,7 +92,7 @@ TEST(Chosen, WhatAMinimumOfIntegersHidesIsTold) {
         "  %larger = s32[3] add(%n2, %millions)\n"
         "  %kept = s32[3] " +
         std::string(kept) + "\n  %it = f32[3] convert(%kept)\n";
-    EXPECT_EQ(proof(chosen(kWhole, lines), chosen(kLost, lines)).untaken, std::vector<std::string>{told})
+    EXPECT_EQ(proof(chosen(kSummed, lines), chosen(kLost, lines)).untaken, std::vector<std::string>{told})
         << kept;
   }
 }
@@ -102,21 +102,21 @@ TEST(Chosen, WhatIsOnlyComputedIsTold) {
   const std::string hides = compared("late", "700", "GE") + compared("odd", "7", "EQ") +
                             "  %two = pred[3] and(%late, %odd)\n  %less = f32[3] subtract(%y, %y)\n  %it = "
                             "f32[3] select(%two, %less, %y)\n";
-  EXPECT_EQ(proof(chosen(kWhole, hides), chosen(kAdded, hides)).untaken,
+  EXPECT_EQ(proof(chosen(kSummed, hides), chosen(kAdded, hides)).untaken,
             std::vector<std::string>{"%it true"});
   // Where a comparison of integers had one answer, that is counted.
   const std::string below =
       "  %nn = s32[] multiply(%n, %n)\n  %k = s32[] constant(0)\n  %pk = pred[] compare(%nn, %k), "
       "direction=LT\n  %when = pred[3] broadcast(%pk), dimensions={}\n"
       "  %less = f32[3] negate(%y)\n  %it = f32[3] select(%when, %less, %y)\n";
-  const Proof one = proof(chosen(kWhole, below), chosen(kAdded, below));
+  const Proof one = proof(chosen(kSummed, below), chosen(kAdded, below));
   EXPECT_EQ(one.untaken, std::vector<std::string>{});
   EXPECT_EQ(one.unanswered.size(), 1u);
 }
 
 // Where none is found, what hides is told.
 TEST(Chosen, WhatNoDrawTakesToAResultIsTold) {
-  const Proof p = proof(chosen(kWhole, kSquare), chosen(kLost, kSquare));
+  const Proof p = proof(chosen(kSummed, kSquare), chosen(kLost, kSquare));
   EXPECT_EQ(p.finding, Finding::proven);
   EXPECT_EQ(p.untaken, std::vector<std::string>{"%it true"});
 }
@@ -128,7 +128,7 @@ TEST(Chosen, OnlyTheFirstThatHidesAndOnlyWhatMoves) {
   });
   const std::string nested =
       compared("late", "700", "GE") + "  %inner = f32[3] select(%late, %sum, %y)\n" + twice;
-  EXPECT_EQ(proof(chosen(kWhole, nested), chosen(kAdded, nested)).untaken,
+  EXPECT_EQ(proof(chosen(kSummed, nested), chosen(kAdded, nested)).untaken,
             std::vector<std::string>{"%it true"});
   const std::string light = with(kSquare, {
                                               {"select(%when, %sum, %y)", "select(%when, %twice, %y)"           },
@@ -143,8 +143,8 @@ TEST(Chosen, WhatDecidesOrIsReadElsewhereIsNotHidden) {
                                              {"select(%when, %sum, %y)", "select(%when, %sum, %other)"                },
                                              {"  %nn",                   "  %other = f32[3] subtract(%y, %sum)\n  %nn"}
   });
-  EXPECT_EQ(proof(chosen(kWhole, read), chosen(kAdded, read)).untaken, std::vector<std::string>{});
-  EXPECT_EQ(proof(chosen(kWhole, read), chosen(kLost, read)).finding, Finding::refuted);
+  EXPECT_EQ(proof(chosen(kSummed, read), chosen(kAdded, read)).untaken, std::vector<std::string>{});
+  EXPECT_EQ(proof(chosen(kSummed, read), chosen(kLost, read)).finding, Finding::refuted);
 }
 
 }  // namespace

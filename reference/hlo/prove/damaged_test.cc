@@ -345,7 +345,7 @@ TEST(Memory, OfASumOfFloatsIsThatOfItsResult) {
 }
 
 // Law: what devices hold alike is held once, whoever tells that it is alike: nobody, a group, their offsets.
-TEST(Memory, WhatDevicesHoldAlikeIsHeldOnce) {
+TEST(Memory, ByWhoeverItIsToldThatItIsAlike) {
   const auto spread = [](const std::string& from) {
     return "  %n = f32[] convert(" + from + ")\n  %own = f32[64] broadcast(%n), dimensions={}\n";
   };

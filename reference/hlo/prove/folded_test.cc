@@ -14,7 +14,7 @@ struct Fold {
 };
 
 // The verdict, and what the constants stand for.
-std::string told(const Fold& fold) {
+std::string fold_told(const Fold& fold) {
   const Proof proof = of_functions(fold.before, fold.after);
   std::string text(name(proof.finding));
   for (const std::string& constant : proof.folded) text += ": " + constant;
@@ -94,7 +94,7 @@ TEST(Folded, AConstantStandsForWhatRoundsToIt) {
       {"  ROOT %r = S copy(%x)\n",                                                                  times("1.00000012"),                                                                "unsettled"},
       {"  ROOT %r = S copy(%x)\n",                                                                         times("1.1"),                                                              "refuted"},
   };
-  for (const Fold& fold : table) EXPECT_EQ(told(fold), fold.verdict) << fold.before << fold.after;
+  for (const Fold& fold : table) EXPECT_EQ(fold_told(fold), fold.verdict) << fold.before << fold.after;
 }
 
 // 1/56 and a constant of the program are the same float: which one a constant of AFTER is, the results say.
@@ -102,10 +102,10 @@ TEST(Folded, OfTwoMeaningsTheOneThatProves) {
   const std::string tail = "  %p = S multiply(%y, %m)\n  ROOT %r = S add(%q, %p)\n",
                     other = c("m", "-0.0178571437"), own = c("k", "0.0178571437"),
                     before = c("n", "56") + other + "  %q = S divide(%x, %n)\n" + tail;
-  EXPECT_EQ(told({before, own + other + "  %q = S multiply(%x, %k)\n" + tail, ""}),
+  EXPECT_EQ(fold_told({before, own + other + "  %q = S multiply(%x, %k)\n" + tail, ""}),
             "proven: 0.0178571437 stands for 1 / 56");
   // here it is the other sign of the program's own
-  EXPECT_EQ(told({before,
+  EXPECT_EQ(fold_told({before,
                   c("n", "56") + own +
                       "  %q = S divide(%x, %n)\n  %p = S multiply(%y, %k)\n"
                       "  ROOT %r = S subtract(%q, %p)\n",
@@ -126,7 +126,7 @@ TEST(Folded, OfTwoRatherThanOfThree) {
                              "  ROOT %r = S add(%q, %u)\n",
                     before = c("a", "0.1") + c("b", "0.7") + "  %p = S multiply(%x, %a)\n  %q = S multiply(%p, %b)\n",
                     after = c("k", "0.07") + "  %q = S multiply(%x, %k)\n";
-  EXPECT_EQ(told({before + beside, after + beside, ""}), "proven: 0.07 stands for 0.7 * 0.1");
+  EXPECT_EQ(fold_told({before + beside, after + beside, ""}), "proven: 0.07 stands for 0.7 * 0.1");
 }
 
 // Two sums of the program's constants are the same float: nobody knows which, though one of them proves it.

@@ -7,7 +7,7 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr const char* kCalled = R"(
+constexpr const char* kCallee = R"(
 %sum (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)
@@ -39,8 +39,8 @@ constexpr const char* kCalled = R"(
 )";
 
 // A module of four devices whose entry has this line, of operands that are there.
-Module with(const std::string& line, const std::string& header = "") {
-  return parse("HloModule m" + header + ", num_partitions=4\n" + kCalled + R"(
+Module module_with(const std::string& line, const std::string& header = "") {
+  return parse("HloModule m" + header + ", num_partitions=4\n" + kCallee + R"(
 ENTRY %e {
   %x = f32[4] parameter(0)
   %n = s32[] parameter(1)
@@ -56,7 +56,7 @@ ENTRY %e {
 
 // The line with the fault, or "" where it cannot happen.
 std::string faulty(const std::string& fault, const std::string& line) {
-  const Module module = with(line);
+  const Module module = module_with(line);
   const std::size_t c = static_cast<std::size_t>(module.entry);
   for (const Fault& one : faults()) {
     if (one.name != fault) continue;
@@ -97,7 +97,7 @@ TEST(Planted, GroupsOfCollectives) {
 TEST(Planted, WhatACollectiveDoes) {
   const std::string one = kReduce + "replica_groups={{0,1,2,3}}, " + kIds;
   EXPECT_NE(faulty("an all-reduce dropped", one).find("copy(%x)"), std::string::npos);
-  const Module module = with(one);
+  const Module module = module_with(one);
   for (const Fault& fault : faults())
     if (fault.name == "add for max, max for add") {
       const auto changed = planted(module, fault, static_cast<std::size_t>(module.entry),
@@ -168,7 +168,7 @@ TEST(Planted, PlacesWithinArrays) {
 
 TEST(Planted, ALoopOfOneRoundFewer) {
   const std::string line = "ROOT %r = (s32[], f32[4]) while(%t), condition=%more, body=%body";
-  const Module module = with(line);
+  const Module module = module_with(line);
   for (const Fault& fault : faults()) {
     if (fault.name != "a loop one round short") continue;
     const auto changed =
@@ -183,7 +183,7 @@ TEST(Planted, ALoopOfOneRoundFewer) {
 
 TEST(Planted, DonatedBuffers) {
   const auto aliases = [](const std::string& fault, const std::string& header) {
-    const Module module = with("ROOT %r = (f32[4], f32[4]) tuple(%x, %x)", header);
+    const Module module = module_with("ROOT %r = (f32[4], f32[4]) tuple(%x, %x)", header);
     for (const Fault& one : faults())
       if (one.name == fault)
         if (const auto changed = planted(module, one, static_cast<std::size_t>(module.entry),

@@ -22,7 +22,7 @@ std::vector<std::string> modules(const std::string& text) {
 
 using Held = Value<double>;
 
-Held run(const Module& module, std::vector<Held> arguments) {
+Held computed(const Module& module, std::vector<Held> arguments) {
   Reals reals;
   return evaluate(Machine<Reals>{module, reals, 1, {}}, entry(module), std::move(arguments), {});
 }
@@ -40,9 +40,9 @@ TEST(Opcodes, WhatXlaComputes) {
   std::map<std::string, int> met;
   for (std::size_t n = 0; n + 1 < texts.size(); n += 2) {
     const Module program = parse(texts[n], "opcodes.txt"), values = parse(texts[n + 1], "opcodes.txt");
-    std::vector<Held> all = run(values, {}).parts;
+    std::vector<Held> all = computed(values, {}).parts;
     const auto arguments = static_cast<std::ptrdiff_t>(entry(program).parameters.size());
-    const std::vector<Held> results = results_of(run(program, {all.begin(), all.begin() + arguments}));
+    const std::vector<Held> results = results_of(computed(program, {all.begin(), all.begin() + arguments}));
     ASSERT_EQ(std::ssize(all) - arguments, std::ssize(results));
     for (std::size_t r = 0; r < results.size(); ++r)
       EXPECT_TRUE(equal(*results[r].array, *all[static_cast<std::size_t>(arguments) + r].array))
