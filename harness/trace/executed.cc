@@ -22,24 +22,25 @@ constexpr std::int64_t most_readings = 1024;
 using Roots = std::vector<std::int64_t>;
 using Holding = std::vector<Family>;  // of one cell, by device
 
-struct Run : LaidOut {
+struct Run {
+  LaidOut laid;
   std::vector<std::vector<std::vector<std::int64_t>>> fibres;  // groups_of_fibres()
   SetTable table{};
   Atoms whole{};
 
   Family beginning(std::int64_t device, std::size_t cell) {
-    const Beginning& b = e.from[device];
-    if (!contains(b.slice, cells.boxes[cell])) return {};
+    const Beginning& b = laid.e.from[device];
+    if (!contains(b.slice, laid.cells.boxes[cell])) return {};
     return {table.number(b.atoms)};
   }
   Holding beginning(std::size_t cell) {
     Holding held;
-    for (std::int64_t d = 0; d < std::ssize(e.from); ++d) held.push_back(beginning(d, cell));
+    for (std::int64_t d = 0; d < std::ssize(laid.e.from); ++d) held.push_back(beginning(d, cell));
     return held;
   }
   bool relevant(std::size_t t, std::int64_t device, std::size_t cell) const {
-    return std::ranges::any_of(cells.needers[cell],
-                               [&](std::int64_t d) { return contains(to[t][device], d); });
+    return std::ranges::any_of(laid.cells.needers[cell],
+                               [&](std::int64_t d) { return contains(laid.to[t][device], d); });
   }
 };
 
@@ -89,10 +90,11 @@ void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
   for (const std::vector<std::int64_t>& group : act.groups) {
     if (std::ranges::all_of(group, [&](std::int64_t d) { return held[d].empty(); })) continue;
     if (act.sums()) {
-      const bool no_part = !run.e.keeps && !act.scatters() && along_what_stays(run.e, group);
+      const bool no_part = !run.laid.e.keeps && !act.scatters() && along_what_stays(run.laid.e, group);
       const int sum = no_part ? -1 : sum_over(run, group, held);
       for (std::int64_t i = 0; i < std::ssize(group); ++i)
-        if (const Family made = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{}; run.e.keeps)
+        if (const Family made = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{};
+            run.laid.e.keeps)
           run.table.join(held[group[i]], made);
         else
           held[group[i]] = made;
@@ -111,7 +113,7 @@ void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
   if (act.one->pairs.empty()) return;
   const Holding before = held;
   for (std::size_t i = 0; i < act.one->pairs.size(); ++i)
-    if (!act.keeps[i] && !run.e.keeps) held[act.one->pairs[i].second].clear();
+    if (!act.keeps[i] && !run.laid.e.keeps) held[act.one->pairs[i].second].clear();
   for (const auto& [from, target] : act.one->pairs) run.table.join(held[target], before[from]);
 }
 
@@ -126,7 +128,7 @@ bool brought(const Run& run, std::size_t t, std::pair<std::int64_t, std::int64_t
 }
 
 bool is_made(Run& run, std::size_t cell, const Holding& held) {
-  const auto needs = [&](std::int64_t d) { return std::ranges::count(run.cells.needers[cell], d) > 0; };
+  const auto needs = [&](std::int64_t d) { return std::ranges::count(run.laid.cells.needers[cell], d) > 0; };
   const auto makes = [&](const std::vector<std::int64_t>& group) {
     Family all;
     for (std::int64_t d : group) run.table.join(all, held[d]);
@@ -141,9 +143,9 @@ bool is_made(Run& run, std::size_t cell, const Holding& held) {
 // permutes overwrite is found on the way.
 std::vector<Holding> most_held(Run& run, const Roots& roots) {
   std::vector<Holding> held;
-  for (std::size_t cell = 0; cell < run.cells.boxes.size(); ++cell) held.push_back(run.beginning(cell));
-  for (std::size_t t = 0; t < run.acts.size(); ++t) {
-    Act& act = run.acts[t];
+  for (std::size_t cell = 0; cell < run.laid.cells.boxes.size(); ++cell) held.push_back(run.beginning(cell));
+  for (std::size_t t = 0; t < run.laid.acts.size(); ++t) {
+    Act& act = run.laid.acts[t];
     for (std::size_t i = 0; i < act.keeps.size(); ++i)
       act.keeps[i] = act.one->pairs[i].first == act.one->pairs[i].second ||
                      (roots[t] != 1 && brought(run, t, act.one->pairs[i], held));
@@ -159,22 +161,23 @@ bool sums_from(const std::vector<Act>& acts, std::size_t t) {
 // Whether a cell is left with one member of a group: by a scatter, or by an exchange before a sum, which
 // would add up twice what two have.
 bool leaves_to_one(const Run& run, std::size_t t) {
-  return run.acts[t].scatters() || (run.acts[t].exchanges() && sums_from(run.acts, t));
+  return run.laid.acts[t].scatters() || (run.laid.acts[t].exchanges() && sums_from(run.laid.acts, t));
 }
 
 // Whether some owners of these from act t on make the cell.
 bool some_owners_make(Run& run, std::size_t cell, std::size_t t, const Roots& roots, Holding held) {
-  for (; t < run.acts.size() && !leaves_to_one(run, t); ++t) advance(run, run.acts[t], roots[t], held);
-  if (t == run.acts.size()) return is_made(run, cell, held);
+  for (; t < run.laid.acts.size() && !leaves_to_one(run, t); ++t)
+    advance(run, run.laid.acts[t], roots[t], held);
+  if (t == run.laid.acts.size()) return is_made(run, cell, held);
   std::set<std::int64_t> owners;
-  for (const auto& group : run.acts[t].groups)
+  for (const auto& group : run.laid.acts[t].groups)
     for (std::int64_t i = 0; i < std::ssize(group); ++i)
       if (run.relevant(t + 1, group[i], cell)) owners.insert(i);
   if (owners.empty()) owners.insert(0);  // nobody needs it: whoever has it
-  if (run.acts[t].exchanges()) owners.insert(-1);
+  if (run.laid.acts[t].exchanges()) owners.insert(-1);
   return std::ranges::any_of(owners, [&](std::int64_t owner) {
     Holding next = held;
-    advance(run, run.acts[t], owner, next);
+    advance(run, run.laid.acts[t], owner, next);
     return some_owners_make(run, cell, t + 1, roots, std::move(next));
   });
 }
@@ -188,9 +191,9 @@ std::string text_of(const Slice& box) {
 std::string unmade(Run& run, const Roots& roots) {
   const std::vector<Holding> held = most_held(run, roots);
   bool by_owners = false;
-  for (std::size_t t = 0; t < run.acts.size(); ++t) by_owners |= leaves_to_one(run, t);
+  for (std::size_t t = 0; t < run.laid.acts.size(); ++t) by_owners |= leaves_to_one(run, t);
   for (std::size_t cell = 0; cell < held.size(); ++cell) {
-    const auto& needers = run.cells.needers[cell];
+    const auto& needers = run.laid.cells.needers[cell];
     if (needers.empty()) continue;
     if (by_owners ? some_owners_make(run, cell, 0, roots, run.beginning(cell))
                   : is_made(run, cell, held[cell]))
@@ -199,7 +202,8 @@ std::string unmade(Run& run, const Roots& roots) {
         needers, [&](std::int64_t d) { return !run.table.makes(held[cell][d], run.whole); });
     const std::int64_t device = lacks == needers.end() ? needers.front() : *lacks;
     return fmt::format("executed, it does not leave {} of the result on device {} ({})",
-                       text_of(run.cells.boxes[cell]), device, coordinates_text(run.e.c.mesh, device));
+                       text_of(run.laid.cells.boxes[cell]), device,
+                       coordinates_text(run.laid.e.c.mesh, device));
   }
   return "";
 }
@@ -284,7 +288,7 @@ bool does_nothing(const Execution& e, std::span<const Collective> trace, std::si
   std::vector<Act> others = acts;
   others.erase(others.begin() + (sum - acts.begin()));
   std::optional<Run> all = run_of(e, acts), less = run_of(e, others);
-  if (!all || !less || !sums_too_few(*less).empty()) return false;
+  if (!all || !less || !sums_too_few(less->laid).empty()) return false;
   Roots roots = first_choices(acts);
   for (std::size_t t = 0; t < acts.size(); ++t)
     if (choices(acts, t) > 1 && roots[t] < 0) return false;  // too many readings to try
@@ -299,14 +303,14 @@ bool does_nothing(const Execution& e, std::span<const Collective> trace, std::si
 std::optional<std::string> not_made(const Execution& e, std::span<const Collective> trace) {
   std::optional<Run> run = run_of(e, acts_of(e.c.mesh, trace));
   if (!run) return std::nullopt;
-  if (std::string why = e.keeps ? "" : sums_too_few(*run); !why.empty()) return why;
-  Roots roots = first_choices(run->acts);
+  if (std::string why = e.keeps ? "" : sums_too_few(run->laid); !why.empty()) return why;
+  Roots roots = first_choices(run->laid.acts);
   std::string why;
   do {
     std::string here = unmade(*run, roots);
     if (here.empty()) return "";
     if (why.empty()) why = std::move(here);
-  } while (next(run->acts, roots));
+  } while (next(run->laid.acts, roots));
   if (run->table.gave_up) return std::nullopt;
   return why;
 }

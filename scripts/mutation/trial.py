@@ -246,7 +246,7 @@ class Quick:
 
     def kill(self, mutation):
         room = str(pathlib.Path(mutation.file).parent)
-        near = lambda one: (bool(one[1]), str(pathlib.Path(one[0]).parent) != room)
+        near = lambda one: (not are_sources(one[1]), str(pathlib.Path(one[0]).parent) != room)
         return first_killer(self.killed(program, arguments, mutation)
                             for program, arguments in sorted(self.programs, key=near) if self.reaches(program, mutation))
 

@@ -1,6 +1,6 @@
 // Law: whatever happens to a dump, it is read, and what is read is printed and read as the same; or it is
 // refused in one message that points at a character of it. With other mistakes each time, as long as one
-// likes: fuzz_test --gtest_shuffle --gtest_repeat=1000
+// likes: hlo_module_tests fuzz_test.cc --gtest_shuffle --gtest_repeat=1000
 #include <gtest/gtest.h>
 
 #include <algorithm>
