@@ -325,8 +325,8 @@ TEST(ProveTool, StrictlyAllHasToBeShown) {
         "  %four = s32[] constant(4)\n  %asked = pred[] compare(%i, %four), direction=LT\n",
         "  %four = s32[] constant(4)\n  %squared = s32[] multiply(%i, %i)\n"
         "  %asked = pred[] compare(%squared, %four), direction=LE\n",
-        "  %half = f32[] constant(0.5)\n  %halves = f32[4,3] broadcast(%half), dimensions={}\n"
-        "  %whole = f32[4,3] floor(%a)\n  %asked = pred[4,3] compare(%whole, %halves), direction=LT\n"}) {
+        "  %half = f32[] constant(0.5)\n  %by = f32[4,3] broadcast(%half), dimensions={}\n  %up = f32[4,3] floor(%a)\n"
+        "  %jumps = f32[4,3] multiply(%up, %by)\n  %to = f32[4,3] multiply(%by, %by)\n  %asked = pred[4,3] compare(%jumps, %to), direction=LT\n"}) {
     write(files.path / "asks.txt", with(kBefore, "  %j =", line + std::string("  %j =")));
     const Ran plain = run_tool(files, "prove asks.txt own.txt");
     const Ran strict = run_tool(files, "prove --strict asks.txt own.txt");
