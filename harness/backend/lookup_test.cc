@@ -1,8 +1,10 @@
 #include "harness/backend/lookup.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,8 +30,11 @@ class Resolve : public testing::Test {
   fs::path home = fs::path(testing::TempDir()) / ("plumb_home." + std::to_string(::getpid()));
   fs::path beside = fs::read_symlink("/proc/self/exe").parent_path();
   std::vector<fs::path> planted;
+  int alone = -1;  // other processes of this program plant the same files
 
   void SetUp() override {
+    alone = ::open((beside / "planted.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    ASSERT_EQ(::flock(alone, LOCK_EX), 0);
     ::setenv("PLUMB_HOME", home.c_str(), 1);
     for (const char* release : {"0.9.1", "0.10.2rc1", "0.10.2"}) environment(release);
     for (const char* name : {"plumb-local", "plumb-launch", "plumb-mpi", "python3"})
@@ -39,6 +44,7 @@ class Resolve : public testing::Test {
     fs::remove_all(home);
     for (const fs::path& path : planted) fs::remove(path);
     ::unsetenv("PLUMB_HOME");
+    ::close(alone);
   }
   static void program(const fs::path& path) {
     fs::create_directories(path.parent_path());

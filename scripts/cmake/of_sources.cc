@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,19 +16,22 @@ std::string_view file_name(std::string_view path) { return path.substr(path.find
 // A filter of GoogleTest: every test of these sources. Empty where one of them has none.
 std::string tests_of(const std::vector<std::string_view>& sources) {
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
-  std::vector<std::string_view> found;
+  std::set<std::string_view> found;
   std::string filter;
   for (int s = 0; s < all.total_test_suite_count(); ++s) {
     const testing::TestSuite& suite = *all.GetTestSuite(s);
+    std::string some;
+    int n = 0;
     for (int t = 0; t < suite.total_test_count(); ++t) {
       const testing::TestInfo& test = *suite.GetTestInfo(t);
-      if (std::ranges::find(sources, file_name(test.file())) == sources.end()) continue;
-      found.push_back(file_name(test.file()));
-      filter += std::string(suite.name()) + "." + test.name() + ":";
+      const std::string_view source = file_name(test.file());
+      if (std::ranges::find(sources, source) == sources.end()) continue;
+      found.insert(source), ++n;
+      some += std::string(suite.name()) + "." + test.name() + ":";
     }
+    filter += n == suite.total_test_count() ? std::string(suite.name()) + ".*:" : some;
   }
-  const bool each = std::ranges::all_of(sources, [&](auto one) { return std::ranges::find(found, one) != found.end(); });
-  return each ? filter : "";
+  return found.size() == sources.size() ? filter : "";
 }
 
 }  // namespace
