@@ -116,36 +116,17 @@ TEST(PlanMeets, PartsMayBeOfNothing) {
     meets(mesh, "1", "f32[3]+x", {}, "");
     meets(mesh, "0", "f32[3]", {}, "");
   }
-  meets("x=2", "1", "f32[3@x]",
-        {
-            permute({{0, 1}}
-            )
-  },
-        "");
-  meets("x=2", "1", "f32[3@x]",
-        {
-            permute({{1, 0}}
-            )
-  },
-        "does not compute");
+  const Collective there = permute({{0, 1}}), back = permute({{1, 0}}), on = permute({{1, 2}});
+  meets("x=2", "1", "f32[3@x]", {there}, "");
+  meets("x=2", "1", "f32[3@x]", {back}, "does not compute");
   meets("x=3", "2", "f32[3]", {sum}, "");
   const Collective apart = permute({
       {0, 1},
       {1, 0}
   });
-  meets("x=3", "2", "f32[3]",
-        {
-            apart, permute({{1, 2}}
-             )
-  },
-        "");
+  meets("x=3", "2", "f32[3]", {apart, on}, "");
   meets("x=3", "2", "f32[3]", {apart}, "does not compute");
-  meets("x=3", "2", "f32[3]",
-        {
-            permute({{1, 2}}
-            ), apart
-  },
-        "does not compute");
+  meets("x=3", "2", "f32[3]", {on, apart}, "does not compute");
   meets("x=3", "2", "f32[3]", {gather}, "does not compute");
 }
 

@@ -15,7 +15,7 @@ if(PLUMB_SANITIZE)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 include_directories(${PROJECT_SOURCE_DIR})
-# In a unity build (scripts/plumb, the sanitizers' presets) the sources of a room are compiled together, and its tests.
+# All of a room, or of its tests, at once.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 
 # Headers that take seconds to parse are parsed once for a target (HEADERS), or as another target did (AS).
@@ -64,7 +64,8 @@ endif()
 # once for all tests of a folder, words_tests, of which this one runs its SOURCES; where a preset sanitizes, those of the
 # labels memory and thread are a program of their own. APART is a program by itself, and SLOW is one whose own code, not
 # that of the libraries, computes for seconds. The longest begin first by their COST. One that waits more than it computes
-# runs in so many processes at a time (SHARDS). DEFINES are macros of its program, NEEDS what it starts.
+# runs in so many processes at a time (SHARDS). DEFINES are macros of its program, beside
+# PLUMB_GOLDEN, the folder's pinned words; NEEDS is what it starts.
 function(plumb_test name)
   if(NOT PLUMB_TESTS)
     return()
@@ -82,6 +83,7 @@ function(plumb_test name)
   if(NOT TARGET ${program})
     add_executable(${program} $<TARGET_OBJECTS:plumb_of_sources>)
     target_link_libraries(${program} PRIVATE GTest::gtest GTest::gmock)
+    target_compile_definitions(${program} PRIVATE PLUMB_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/golden")
     if(ARG_SLOW)
       target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1> ${PLUMB_UNCHECKED})
     else()
