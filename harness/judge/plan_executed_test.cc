@@ -103,6 +103,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8@x]+y -> f32[8]", {over("all-reduce", {"x", "y"}, 32, 32)}, ""},
       {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {over("reduce-scatter", {"x"}, 32, 16)}, "does not leave"},
       {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {ar("x", 16)}, ""},
+      // Blocks of 6, 6, 3 and 0 are joined among zeros, and each group adds up 5 of all 15.
+      {"on x=66,y=4: reshard f32[5@y,3]+x -> f32[5,3]", {ar("y", 60), ar("x", 20), ag({"y"}, 20, 60)}, ""},
       // Nobody keeps what he had, and each half of the columns is joined; were it kept, no sum would be needed.
       {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {permute({{1, 2}, {2, 1}}, 64), ar("y", 64), ag({"x"}, 64, 128)}, ""},
       {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 8, 16)}, ""},
@@ -154,6 +156,22 @@ TEST(Executed, AMeanIsOfAnAveragedAxis) {
   for (const Collective& step : {axes, groups, crossed}) EXPECT_EQ(judged(sum, step).status, Status::wrong);
   EXPECT_THAT(judged(sum, groups).facts[0].text, HasSubstr("it takes the avg over x, where the sum is due"));
   EXPECT_THAT(judged(sum, crossed).facts[0].text, HasSubstr("it takes the avg over its groups"));
+}
+
+// Whoever has the sum of a piece may divide it.
+TEST(Executed, PiecesOfAMeanMayBeSums) {
+  const auto judged = [](const std::string& line, const char* first, const char* second) {
+    Trace pieces(2, sum_over("x", 16));
+    pieces[0].op = first, pieces[1].op = second;
+    return Planned(line, {}, pieces).verdict().status;
+  };
+  const std::string mean = "on x=2: reshard f32[8]+avg(x) -> f32[8]",
+                    most = "on x=2: reshard f32[8]+max(x) -> f32[8]";
+  EXPECT_EQ(judged(mean, "avg", "avg"), Status::pass);
+  EXPECT_EQ(judged(mean, "avg", "add"), Status::pass);
+  EXPECT_EQ(judged(mean, "avg", "max"), Status::wrong);
+  EXPECT_EQ(judged(most, "max", "max"), Status::pass);
+  EXPECT_EQ(judged(most, "max", "add"), Status::wrong);
 }
 
 // The type of the parts, or that of the wire to which they are rounded.

@@ -130,6 +130,27 @@ TEST(PlanMeets, PartsMayBeOfNothing) {
   meets("x=3", "2", "f32[3]", {gather}, "does not compute");
 }
 
+// Two devices make a term each, the others none; one alone is due the sums. Of 66 parts no terms are counted.
+TEST(PlanMeets, WhoMadeSomeTermsIsBroughtTheOthers) {
+  const ProductPlan plan{
+      {"f32[2@x]", "f32[2@x,1,3]"},
+      "f32[1@x,3]"
+  };
+  Collective permute;
+  permute.kind = "collective-permute";
+  permute.pairs = {
+      {1, 0}
+  };
+  for (const std::string mesh : {"x=3", "x=66"})
+    for (std::int64_t bytes : {8, 12}) {
+      permute.in = permute.out = bytes;
+      expect_meets({
+          "on " + mesh + ": einsum k,kmn->mn f32[2@x] f32[2@x,1,3] -> f32[1@x,3]", plan, {permute},
+            bytes == 8 ? "does not compute" : ""
+      });
+    }
+}
+
 // Of an operand, or of the result, each sum by several collectives: together no more than it has.
 TEST(PlanMeets, SumsMayBeInPieces) {
   const std::string line = "on x=2: einsum mk,kn->mn bf16[8,4]+x bf16[4,8] -> f32[8,8] wire=f32";

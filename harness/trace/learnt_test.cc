@@ -50,6 +50,14 @@ TEST(Learnt, AllDevicesLearnNoMoreThanIsSaid) {
   EXPECT_EQ(why(one, {counted}), "") << "who counted may have sent what it likes";
 }
 
+// Device 1 says three values, and nobody else is due any.
+TEST(Learnt, NobodyIsToldMoreThanTheOthersSay) {
+  const std::string one = "on x=2: reshard f32[1,4]+x -> f32[1@x,4]";
+  EXPECT_EQ(why(one, {over("x", "all-to-all", 12, 20)}),
+            "device 0 can have learnt at most 7 of the 8 terms of its block");
+  EXPECT_EQ(why(one, {over("x", "all-to-all", 16, 20)}), "");
+}
+
 // Each device has its part of both elements; of the others' it is brought four of the eight terms, and then
 // no value of more than two that it lacks.
 TEST(Learnt, NobodyIsToldWhatItHas) {

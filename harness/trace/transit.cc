@@ -63,8 +63,7 @@ std::optional<std::string> sums_for_nothing(const Transit& t, std::span<const Co
 
 bool are_pieces(const Collective& one, const Collective& next) {
   return reduces(one) && one.kind == next.kind && one.axes == next.axes && one.groups == next.groups &&
-         one.op == next.op && one.dtype == next.dtype && one.times == 1 && next.times == 1 && !one.moved &&
-         !next.moved;
+         one.dtype == next.dtype && one.times == 1 && next.times == 1 && !one.moved && !next.moved;
 }
 
 std::optional<std::string> lacks_as_they_stand(const Transit& t, std::span<const Collective> steps) {
