@@ -106,7 +106,8 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {gather,  Trace(2, one("collective-broadcast", "x", 32, 64)), "cannot make 64 bytes of 32"},
       // A sum scattered over y ends with other pieces than the layout has.
       {both,    {rs("x", 32, 16), ar("y", 16, 16)},  ""},
-      {both,    {rs("y", 32, 16), ar("x", 16, 16)},  "executed, it does not leave [0:4] of the result on device 0"},
+      {both,    {rs("y", 32, 16), ar("x", 16, 16)},  "the side of device 0 can have learnt at most 24 of the 32 terms of its blocks"},
+      {"on x=2,y=2: reshard f32[8]+y -> f32[8@x]", {rs("y", 32, 16)}, "executed, it does not leave [0:4] of the result on device 0"},
       {product, {ar("x", 64, 64)},                   ""},
       {product, {},                                  "of operand 0, device 0 (x=0,y=0) needs element [0,4] of device 2"},
       {product, {ar("y", 64, 64)},                   "of operand 0, device 0"},

@@ -108,7 +108,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       // Nobody keeps what he had, and each half of the columns is joined; were it kept, no sum would be needed.
       {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {permute({{1, 2}, {2, 1}}, 64), ar("y", 64), ag({"x"}, 64, 128)}, ""},
       {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 8, 16)}, ""},
-      {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 4, 8)}, "brought at most 4 bytes of what its fibre lacks, and needs 8"},
+      {"on x=2,y=2: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 4, 8)}, "device 1 can have learnt at most 1 of the 2 elements of its block"},
+      {"on x=2,y=2,z=256: reshard f32[4@y] -> f32[4@x]", {ag({"x"}, 8, 16), ag({"y"}, 4, 8)}, "brought at most 4 bytes of what its fibre lacks, and needs 8"},
       {"on x=2,y=2: reshard f32[8@x,4] -> f32[8,4]", {ag({"x"}, 64, 128), ar("y", 128)}, "over y, over which nothing is unfinished"},
       {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},

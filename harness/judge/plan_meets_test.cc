@@ -144,10 +144,10 @@ TEST(PlanMeets, WhoMadeSomeTermsIsBroughtTheOthers) {
   for (const std::string mesh : {"x=3", "x=66"})
     for (std::int64_t bytes : {8, 12}) {
       permute.in = permute.out = bytes;
-      expect_meets({
-          "on " + mesh + ": einsum k,kmn->mn f32[2@x] f32[2@x,1,3] -> f32[1@x,3]", plan, {permute},
-            bytes == 8 ? "does not compute" : ""
-      });
+      expect_meets({"on " + mesh + ": einsum k,kmn->mn f32[2@x] f32[2@x,1,3] -> f32[1@x,3]",
+                    plan,
+                    {permute},
+                    bytes == 8 ? "does not compute" : ""});
     }
 }
 

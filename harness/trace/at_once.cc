@@ -10,6 +10,7 @@
 #include "harness/trace/cells.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/lower_bound.h"
+#include "harness/trace/sides.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/traffic.h"
 #include "reference/bytes/bytes.h"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::int64_t most_cells = std::int64_t{1} << 20;      // of all devices together
 constexpr std::int64_t most_looked_at = std::int64_t{1} << 22;  // the same, of all divisions of the mesh
-constexpr std::size_t most_divisions = 64;
 
 using Begins = std::vector<std::int64_t>;
 using Box = std::vector<Range>;  // of every letter, in the order of Cut::letters
@@ -74,8 +74,6 @@ Cut terms_of(const Case& c, const Letters& words, const std::vector<Slice> (&hel
     terms.letters += letter, terms.edges.emplace_back(of.begin(), of.end());
   return terms;
 }
-
-using Sets = std::vector<std::vector<std::int64_t>>;  // of devices
 
 // The number of the set in which each device is.
 std::vector<std::size_t> numbered(const Mesh& mesh, const Sets& sets) {
@@ -217,39 +215,6 @@ std::int64_t told(const Lies& lies, int operand, const std::vector<std::int64_t>
     sum += batch.size * values_told(std::move(rows), others);
   }
   return static_cast<std::int64_t>(sum);
-}
-
-// The fibres along all axes but those of a set, for every set of axes that divides the mesh, the largest
-// first.
-std::vector<Sets> divisions(const Mesh& mesh) {
-  std::vector<AxisId> axes;
-  for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
-    if (mesh.axes[axis].size > 1) axes.push_back(axis);
-  std::vector<Sets> all;
-  for (std::uint64_t kept = std::uint64_t{1} << axes.size(); kept-- > 1 && all.size() < most_divisions;) {
-    std::vector<AxisId> within;
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      if (!(kept >> i & 1)) within.push_back(axes[i]);
-    all.push_back(fibres(mesh, within));
-  }
-  return all;
-}
-
-// The divisions, and for each collective what all that take place between other members join.
-std::vector<Sets> cuts(const Mesh& mesh, const Trace& trace) {
-  const auto alike = [](const Collective& a, const Collective& b) {
-    return a.axes == b.axes && a.groups == b.groups && a.pairs == b.pairs;
-  };
-  std::vector<Sets> all = divisions(mesh);
-  for (auto one = trace.begin(); one != trace.end() && all.size() < most_divisions; ++one) {
-    if (std::any_of(trace.begin(), one, [&](const auto& before) { return alike(before, *one); })) continue;
-    Trace others;
-    std::ranges::copy_if(trace, std::back_inserter(others),
-                         [&](const auto& other) { return !alike(other, *one); });
-    if (Sets sets = connected(mesh, others); sets.size() > 1 && std::ranges::count(all, sets) == 0)
-      all.push_back(std::move(sets));
-  }
-  return all;
 }
 
 std::set<std::size_t> sets_with(const std::vector<std::size_t>& set_of,

@@ -68,6 +68,41 @@ TEST(Learnt, NobodyIsToldWhatItHas) {
             "all devices can have learnt at most 22 of the 24 terms that they lack");
 }
 
+// What all have heard nobody tells them again.
+TEST(Learnt, WhatAGatherToldIsKnownToAll) {
+  const std::string two = "on x=3: reshard f32[2]+x -> f32[2]";
+  const Collective one_each = over("x", "all-gather", 4, 12), of_two = over("x", "all-gather", 4, 8);
+  EXPECT_EQ(why(two, {one_each, one_each}), "");
+  EXPECT_EQ(why(two, {one_each, of_two}),
+            "all devices can have learnt at most 10 of the 12 terms that they lack");
+  EXPECT_EQ(why(two, {over("x", "all-to-all", 8, 12), of_two}), "") << "each had heard something else";
+}
+
+// Devices 2 and 3 are the side x=1: each is told an element by another group, and both tell them each other.
+TEST(Learnt, ASideOfTheMeshKnowsWhatItHadAndWhatEnteredIt) {
+  const auto on = [](const std::string& axis, std::int64_t values) {
+    return over(axis.c_str(), "all-gather", 4 * values, 8 * values);
+  };
+  const std::string moved = "on x=2,y=2: reshard f32[1@x.y,3] -> f32[1,3]",
+                    pieces = "on x=2,y=2: reshard f32[2@x,4] -> f32[2,4@x.y]",
+                    sum = "on x=2,y=2: reshard f32[8]+x.y -> f32[8@x.y]";
+  EXPECT_EQ(why(moved, {on("y", 3), on("x", 1), on("y", 2), on("y", 2)}),
+            "the side of device 2 can have learnt at most 2 of the 3 elements of its blocks");
+  EXPECT_EQ(why(moved, {on("y", 3), on("x", 2), on("y", 2)}), "");
+  EXPECT_EQ(why("on x=2,y=2: reshard f32[4@y] -> f32[4]", {on("x", 2)}),
+            "all devices can have learnt at most 0 of the 8 elements that they lack")
+      << "device 2 has the same half";
+  Collective scatter{
+      .kind = "reduce-scatter", .axes = {"x", "y"},
+           .in = 32, .out = 8
+  },
+      counted{.kind = "all-gather", .axes = {"x", "y"}, .in = 16, .out = 4, .moved = 4};
+  EXPECT_EQ(why(sum, {scatter}), "") << "each member of a side is left with another piece";
+  EXPECT_EQ(why(pieces, {counted}), "") << "each may keep another piece";
+  counted.moved.reset();
+  EXPECT_NE(why(pieces, {counted}), "") << "one element, the same for all";
+}
+
 TEST(Learnt, ABroadcastHasOneSender) {
   const Collective all = over("x", "collective-broadcast", 32, 32);
   EXPECT_NE(why("on x=4: reshard f32[8@x] -> f32[8]", {all}), "");

@@ -8,6 +8,7 @@
 #include "harness/trace/acts.h"
 #include "harness/trace/at_once.h"
 #include "harness/trace/different.h"
+#include "harness/trace/heard.h"
 #include "harness/trace/learnt.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
