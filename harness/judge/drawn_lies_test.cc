@@ -4,7 +4,8 @@
 //
 //     draw-lies N SEED
 //
-// Prints each of which they differ, and counts. Exit code: 0 there is none, 1 there are some.
+// Prints each of which they differ, and counts; undecided is what the oracle did not find out, of what it
+// does not ask or with so much as it may try. Exit code: 0 they differ of none, 1 of some.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -63,7 +64,7 @@ int draw_lies(std::int64_t n, std::uint64_t seed) {
   Random random{std::mt19937_64(seed)};
   random.axes = 2, random.longest_axis = 3, random.letters = {1, 2, 2, 3, 4};
   std::map<std::size_t, Count> counts;
-  std::int64_t believed = 0, condemned = 0;
+  std::int64_t believed = 0, condemned = 0, undecided = 0, asked = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     DrawnPlan p = draw_plan(random);
     const auto how = static_cast<std::size_t>(random.below(std::ssize(kLies)));
@@ -78,8 +79,11 @@ int draw_lies(std::int64_t n, std::uint64_t seed) {
        : facts[0].status == Status::wrong ? count.condemned
                                           : count.doubted)[answer];
     const bool believes_a_lie = facts.empty() && answer == Answer::cannot;
-    const bool condemns =
-        !facts.empty() && answer == Answer::can && oracle::gives_by_each(p.c, p.plan, p.trace);
+    const Answer by_each = !facts.empty() && answer == Answer::can
+                               ? oracle::gives_by_each(p.c, p.plan, p.trace)
+                               : Answer::cannot;
+    const bool condemns = by_each == Answer::can;
+    undecided += answer == Answer::unknown || by_each == Answer::unknown, ++asked;
     if (!believes_a_lie && !condemns) continue;
     ++(condemns ? condemned : believed);
     fmt::print("{}, {}: {}\n  meets as {}, lies as {}; {} steps before\n",
@@ -88,16 +92,18 @@ int draw_lies(std::int64_t n, std::uint64_t seed) {
     for (const Collective& one : p.trace) fmt::print("{}", a_line_of(one));
     std::fflush(stdout);
   }
-  fmt::print("{:20} {:>24} {:>24} {:>24}\n", "can / cannot / ?", "believed", "condemned", "doubted");
+  fmt::print("{:24} {:>24} {:>24} {:>24}\n", "can / cannot / undecided", "believed", "condemned", "doubted");
   for (auto& [how, count] : counts) {
-    fmt::print("{:20}", kLies[how]);
+    fmt::print("{:24}", kLies[how]);
     for (auto* said : {&count.believed, &count.condemned, &count.doubted})
       fmt::print(" {:>24}", fmt::format("{} / {} / {}", (*said)[Answer::can], (*said)[Answer::cannot],
                                         (*said)[Answer::unknown]));
     fmt::print("\n");
   }
-  fmt::print("{} believed cannot be, {} condemned are to the letter, of {} plans drawn with seed {}\n",
-             believed, condemned, n, seed);
+  fmt::print(
+      "{} believed cannot be, {} condemned are to the letter, {} undecided, of {} of {} plans drawn with "
+      "seed {}\n",
+      believed, condemned, undecided, asked, n, seed);
   return believed + condemned == 0 ? 0 : 1;
 }
 

@@ -22,6 +22,7 @@ using Group = std::vector<int>;
 using Usage = std::vector<int>;  // of each room, how many values are in it
 
 constexpr int kMostTried = 6000, kMostWays = 1000, kMostAtoms = 24;
+constexpr std::int64_t kMostCompared = std::int64_t{1} << 24;  // ways, of one question
 
 // What a device can add up of what it knows: no atom twice.
 inline Sums closed(const Sums& known) {
@@ -166,12 +167,14 @@ struct Ways {
   const Rooms& rooms;
   const Kin& kin;
   Atoms whole;
+  std::int64_t& left;  // comparisons of ways
   std::vector<Usage> found{};
   int tried = 0;
 
   // `from` delivers what was known before it; those of one step from `at` on are still to be decided.
   void go(std::size_t step, const std::vector<Delivery>& all, std::size_t at, Knowing known, Usage used) {
-    if (++tried > kMostTried) return;
+    left -= 1 + std::ssize(found);
+    if (++tried > kMostTried || left < 0) return;
     if (std::ranges::any_of(found, [&](const Usage& u) { return less_or_same(u, used); })) return;
     if (at == all.size()) {
       if (!has_hope(rooms, step + 1, kin, known, whole)) return;
@@ -196,22 +199,23 @@ struct Ways {
   }
 };
 
-inline Answer can_bring(const Rooms& rooms, const std::vector<Kin>& kins, Atoms whole) {
+inline Answer can_bring(const Rooms& rooms, const std::vector<Kin>& kins, Atoms whole, std::int64_t& left) {
   for (const Kin& kin : kins)
     if (!has_hope(rooms, 0, kin, kin.begin, whole)) return Answer::cannot;
   std::vector<Usage> totals{Usage(rooms.size.size())};
   for (const Kin& kin : kins) {
-    Ways ways{rooms, kin, whole};
+    Ways ways{rooms, kin, whole, left};
     ways.begin(0, kin.begin, Usage(rooms.size.size()));
-    if (ways.tried > kMostTried) return Answer::unknown;
+    if (ways.tried > kMostTried || left < 0) return Answer::unknown;
     for (int i = 0; i < kin.count; ++i) {
       std::vector<Usage> next;
       for (const Usage& total : totals)
         for (const Usage& one : ways.found) {
           Usage sum = total;
           for (std::size_t r = 0; r < sum.size(); ++r) sum[r] += one[r];
+          left -= 1 + std::ssize(next);
           if (less_or_same(sum, rooms.size)) keep_least(next, sum);
-          if (next.size() > kMostWays) return Answer::unknown;
+          if (next.size() > kMostWays || left < 0) return Answer::unknown;
         }
       totals = std::move(next);
       if (totals.empty()) return Answer::cannot;

@@ -78,10 +78,24 @@ inline bool has(const Slice& slice, std::int64_t element, const std::vector<std:
   return true;
 }
 
-inline Answer can_go(const Way& way, const Trace& trace, std::int64_t bytes, bool to_the_letter) {
+// A plan, how it is read, and how much may still be tried.
+struct Asked {
+  const Case& c;
+  const Trace& trace;
+  bool to_the_letter;
+  std::int64_t& left;
+
+  // Of a value: what is no sum is sent as it is.
+  std::int64_t bytes(const Spec& spec) const {
+    const std::int64_t own = format(spec.dtype).bytes;
+    return to_the_letter ? own : std::min<std::int64_t>(format(c.wire).bytes, own);
+  }
+};
+
+inline Answer can_go(const Asked& asked, const Way& way, const Trace& trace, std::int64_t bytes) {
   auto rooms = rooms_of(way.mesh, trace, bytes);
   if (!rooms) return Answer::unknown;
-  rooms->to_the_letter = to_the_letter;
+  rooms->to_the_letter = asked.to_the_letter;
   std::vector<std::string> axes;
   for (AxisId axis : way.to.unfinished) axes.push_back(way.mesh.axes[axis].name);
   const std::vector<Group> fibres = along(way.mesh, axes);
@@ -95,7 +109,7 @@ inline Answer can_go(const Way& way, const Trace& trace, std::int64_t bytes, boo
   }
   std::vector<Kin> kins;
   for (const auto& [kin, count] : counted) kins.push_back(kin), kins.back().count = count;
-  return can_bring(*rooms, kins, way.whole);
+  return can_bring(*rooms, kins, way.whole, asked.left);
 }
 
 inline std::optional<Way> way_of(const Mesh& mesh, const Spec& from, const Spec& to) {
@@ -163,19 +177,6 @@ inline Trace some_of(const Trace& trace, std::size_t begin, std::size_t end) {
           trace.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-// A plan, and how it is read.
-struct Asked {
-  const Case& c;
-  const Trace& trace;
-  bool to_the_letter;
-
-  // Of a value: what is no sum is sent as it is.
-  std::int64_t bytes(const Spec& spec) const {
-    const std::int64_t own = format(spec.dtype).bytes;
-    return to_the_letter ? own : std::min<std::int64_t>(format(c.wire).bytes, own);
-  }
-};
-
 // From a spec of the chain on, by the steps from `at` on.
 inline Answer goes_on(const Asked& asked, const Spec& from, std::size_t next, std::size_t at) {
   const std::vector<Spec>& chain = asked.c.op.chain;
@@ -184,7 +185,7 @@ inline Answer goes_on(const Asked& asked, const Spec& from, std::size_t next, st
   if (!way) return Answer::unknown;
   Answer best = Answer::cannot;
   for (std::size_t n = at; n <= asked.trace.size() && best != Answer::can; ++n) {
-    const Answer there = can_go(*way, some_of(asked.trace, at, n), asked.bytes(from), true);
+    const Answer there = can_go(asked, *way, some_of(asked.trace, at, n), asked.bytes(from));
     if (there != Answer::cannot) best = better(best, worse(there, goes_on(asked, chain[next], next + 1, n)));
   }
   return best;
@@ -195,10 +196,10 @@ inline Answer gives_result(const Asked& asked, const Spec (&met)[2], const Spec&
   const auto made = multiplied(asked.c, met, asked.to_the_letter ? lies : result(asked.c));
   if (!made) return Answer::unknown;
   const std::int64_t bytes = asked.bytes(result(asked.c));
-  if (!asked.to_the_letter) return can_go(*made, some_of(asked.trace, at, asked.trace.size()), bytes, false);
+  if (!asked.to_the_letter) return can_go(asked, *made, some_of(asked.trace, at, asked.trace.size()), bytes);
   Answer best = Answer::cannot;
   for (std::size_t n = at; n <= asked.trace.size() && best != Answer::can; ++n) {
-    const Answer there = can_go(*made, some_of(asked.trace, at, n), bytes, true);
+    const Answer there = can_go(asked, *made, some_of(asked.trace, at, n), bytes);
     if (there != Answer::cannot) best = better(best, worse(there, goes_on(asked, lies, 0, n)));
   }
   return best;
@@ -213,8 +214,7 @@ inline Answer meet(const Asked& asked, const std::optional<Way> (&ways)[2], std:
     Answer both = Answer::can;
     for (int i : {0, 1})
       if (both != Answer::cannot)
-        both =
-            worse(both, can_go(*ways[i], dealt[i], asked.bytes(asked.c.op.operands[i]), asked.to_the_letter));
+        both = worse(both, can_go(asked, *ways[i], dealt[i], asked.bytes(asked.c.op.operands[i])));
     best = better(best, both);
   }
   return best;
@@ -232,6 +232,7 @@ inline bool are_of_a_size(const Mesh& mesh, const Trace& trace) {
 // Of a product that adds up parts: there are steps that bring the operands to where they meet, each of one of
 // them, and the others bring what was multiplied to the result.
 inline Answer could_give(const Case& c, const ProductPlan& plan, const Trace& trace, bool to_the_letter) {
+  std::int64_t left = kMostCompared;
   const auto extreme = [](const Spec& spec) {
     return spec.reduction != Reduce::sum || !spec.averaged.empty();
   };
@@ -243,7 +244,7 @@ inline Answer could_give(const Case& c, const ProductPlan& plan, const Trace& tr
                                      way_of(c.mesh, c.op.operands[1], met[1])};
   if (!ways[0] || !ways[1]) return Answer::unknown;
   if (to_the_letter && !are_of_a_size(c.mesh, trace)) return Answer::cannot;
-  const Asked asked{c, trace, to_the_letter};
+  const Asked asked{c, trace, to_the_letter, left};
   const Spec lies = parse_spec(plan.result, c.mesh);
   Answer best = Answer::cannot;
   for (std::size_t n = 0; n <= trace.size() && best != Answer::can; ++n) {
@@ -254,19 +255,22 @@ inline Answer could_give(const Case& c, const ProductPlan& plan, const Trace& tr
 }
 
 // To the letter, and by each of its steps: not without any of them, nor by a value less.
-inline bool gives_by_each(const Case& c, const ProductPlan& plan, const Trace& trace) {
-  if (could_give(c, plan, trace, true) != Answer::can) return false;
+inline Answer gives_by_each(const Case& c, const ProductPlan& plan, const Trace& trace) {
+  Answer all = could_give(c, plan, trace, true);
   std::int64_t value = format(result(c).dtype).bytes;
   for (const Spec& spec : c.op.operands) value = std::min<std::int64_t>(value, format(spec.dtype).bytes);
-  for (std::size_t i = 0; i < trace.size(); ++i) {
+  for (std::size_t i = 0; i < trace.size() && all == Answer::can; ++i) {
     Trace without = trace, less = trace;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
     less[i].in = std::max<std::int64_t>(0, trace[i].in - value);
     less[i].out = trace[i].out * less[i].in / std::max<std::int64_t>(1, trace[i].in);
-    for (const Trace& other : {without, less})
-      if (could_give(c, plan, other, true) != Answer::cannot) return false;
+    for (const Trace& other : {without, less}) {
+      const Answer still = could_give(c, plan, other, true);
+      if (still == Answer::can) return Answer::cannot;
+      if (still == Answer::unknown) all = still;
+    }
   }
-  return true;
+  return all;
 }
 
 }  // namespace plumb::oracle
