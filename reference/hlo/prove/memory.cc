@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "reference/hlo/prove/twin.h"
+#include "reference/hlo/prove/whole.h"
 #include "reference/hlo/run/run.h"
 #include "reference/hlo/run/runs.h"
 
@@ -292,12 +294,17 @@ std::int64_t memory_needed(const Subject& subject) {
   std::vector<Kept> whole, local;
   for (std::size_t p = 0; p < cuts.size(); ++p) whole.push_back(before.parameter(p, {}));
   const Kept wanted = before.run(entry(subject.before), std::move(whole));
+  const double once = std::exchange(meter.most, meter.now);
   for (std::size_t p = 0; p < cuts.size(); ++p) {
     const auto [lanes, holders] = tiles_of(cuts[p]);
     local.push_back(after.parameter(p, {lanes, holders}));
   }
   const Kept got = after.run(entry(subject.after), std::move(local));
-  return static_cast<std::int64_t>(std::min(meter.most, 0x1p62));
+  // Two runs of BEFORE at once, or one and AFTER, with what another draw should be.
+  const double most = runs_beside(subject.before)
+                          ? std::max(2 * once, once + bytes(wanted) + meter.most)
+                          : std::max(once, meter.most);
+  return static_cast<std::int64_t>(std::min(most, 0x1p62));
 }
 
 }  // namespace plumb::hlo

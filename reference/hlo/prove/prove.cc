@@ -5,8 +5,9 @@
 
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/straddle.h"
-#include "reference/hlo/prove/trial.h"
 #include "reference/hlo/prove/ways.h"
+#include "reference/hlo/prove/whole.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
@@ -197,7 +198,7 @@ std::optional<Proof> wrong_side(Trial& trial, const Proof& proof, const Straddle
 
 // For these, two draws each, one on either side.
 Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
-  constexpr std::uint64_t kApart = 16;  // seeds
+  constexpr std::uint64_t kSeeds = 16;  // from one place to the next
   int runs = most_runs(trial), judged = 0;
   for (const Instruction* at : never_near(trial, kNearest)) {
     const int most = at->shape.dims.empty() ? straddles_of(trial) : 1;
@@ -205,7 +206,7 @@ Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
       if (n == 0 && trial.near.at(at).farther() <= kNearest) break;
       const auto pair =
           straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at),
-                    seed + kApart * static_cast<std::uint64_t>(n), telling(trial, proof, false), runs});
+                    seed + kSeeds * static_cast<std::uint64_t>(n), telling(trial, proof, false), runs});
       if (!pair) break;
       judged += 2;
       if (pair->shown == true)
@@ -338,11 +339,13 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               pickings_of(subject.after, after),
               shared_out(subject, before),
               selects_of(subject.before, before),
-              limits_of(subject.before)};
+              limits_of(subject.before),
+              threads() > 1 && runs_beside(subject.before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   int more = kMadeGood;
   for (int draw = 1; draw <= trial.draws; ++draw) {
+    if (draw < trial.draws && !options.one_draw) draw_two(trial, draw, seed);
     proof = settled_draw(trial, draw, seed);
     while (proof.finding == Finding::mistrusted && draw > 1 && more-- > 0)
       proof = settled_draw(trial, draw, seed);

@@ -1,13 +1,12 @@
 #include "reference/hlo/prove/trial.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
-#include "reference/hlo/prove/alone.h"
-#include "reference/hlo/prove/ways.h"
-#include "reference/hlo/run/lanes.h"
-#include "reference/hlo/run/manual.h"
+#include "reference/hlo/prove/whole.h"
 #include "reference/hlo/run/run.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
@@ -27,13 +26,6 @@ void mistrust(Proof& proof, const std::string& why) {
 }
 
 std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
-
-std::optional<Spot> spot_of(const Module& module, const Instruction* at, bool before) {
-  for (std::size_t c = 0; c < module.computations.size(); ++c)
-    for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
-      if (&module.computations[c].instructions[i] == at) return Spot{before, c, i};
-  return std::nullopt;
-}
 
 // The results of a draw. Where some of AFTER are blurred, reals differ only by more than they may be off.
 struct Both {
@@ -67,120 +59,6 @@ void judge(Trial& trial, const Both& both, Proof& proof) {
 
 // Of choices of meanings, where a constant may have several.
 constexpr int kMostTries = 8;
-
-// Ends a run.
-struct Doubt {};
-
-Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
-  const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial, proof, false);
-  Pairs pairs{proof.seed};
-  Whole whole{.sources = constants_of(module)};
-  whole.picked.numbers = !has_zeros(proof.seed);
-  const std::set<const Instruction*> free = free_of_parameters(module);
-  const auto each = [&](const Computation& c, std::size_t n) {
-    if (pairs.doubts + pairs.blurs > 0 && !to_the_end) throw Doubt{};
-    if (tell.each) tell.each(c, n);
-  };
-  const Answers answers = answers_of(module, free);
-  Chosen chosen;
-  const auto note = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    answers.note(pairs, i, operands, held, whole.paths);
-  };
-  const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
-    trial.before_pickings.note(i, operands, held, whole.picked);
-    trial.selects.note(i, operands, chosen);
-    trial.limits.note(i, operands, whole.near);
-    if (const auto by = trial.shared_out.find(&i); by != trial.shared_out.end()) {
-      std::optional<std::uint64_t>& shown = whole.alone.try_emplace(&i, 0).first->second;
-      Lack lack{proof.seed};
-      if (shown && (by->second.by == Opcode::add ||
-                    without_part(pairs, {by->second, i, operands, module.partitions}, lack)))
-        shown = std::nullopt;
-    }
-    if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
-    for (const Twin& x : held.array->reals)
-      if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
-  };
-  Machine<Pairs> machine{
-      module, pairs, module.partitions, {          },
-         &whole.paths, { each, tell.pause}
-  };
-  machine.seen = seen, machine.within = note;
-  std::vector<Held> arguments = drawn(module, proof.bounds, proof.seed);
-  whole.integers.resize(arguments.size());
-  for (std::size_t p = 0; p < trial.ends.size(); ++p)
-    if (!trial.ends[p].empty()) whole.integers[p] = arguments[p];
-  try {
-    whole.results = results_of(evaluate(machine, entry(module), std::move(arguments), {}));
-    note_reached(trial.selects, chosen, whole.paths);
-  } catch (const Disagreement& disagreement) {
-    whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
-    whole.at = spot_of(module, disagreement.at, true);
-  } catch (const Doubt&) {
-    whole.ended = true;
-  }
-  whole.doubts = pairs.doubts + pairs.blurs;
-  return whole;
-}
-
-// Of two results of BEFORE whether an element that a device holds is another. Where decisions are in doubt,
-// by its real.
-std::vector<char> is_other(Pairs& pairs, const Array<Twin>& was, const Array<Twin>& is,
-                           const Division& held) {
-  std::map<std::pair<std::int64_t, Integers>, bool> others;  // by lane and tile
-  std::vector<char> all;
-  const Array<Twin> laid = cut(is, held, poison(pairs, is.type));
-  for (std::int64_t device = 0; device < std::ssize(held.shares); ++device) {
-    const Share& share = held.shares[static_cast<std::size_t>(device)];
-    const std::int64_t lane = lane_on(laid, device);
-    const auto [found, is_new] = others.try_emplace({lane, share.tile});
-    if (is_new) {
-      const Array<Twin> own = with_lanes(laid, {static_cast<std::int32_t>(lane)}, {});
-      const Compared c = compare_sides(pairs, {was, own}, {held.tiles, held.parts, {share}});
-      found->second = c.difference.elements > 0 && (c.reals_differ || pairs.doubts + pairs.blurs == 0);
-    }
-    all.push_back(found->second);
-  }
-  return all;
-}
-
-// A run of BEFORE that leaves a part of a reduction out.
-struct Without {
-  const Instruction* reduction;
-  Lack lack;
-};
-
-// The ways in which devices lack what it leaves out, and hold another result for it.
-std::uint64_t shown_by(Trial& trial, const Proof& proof, const Whole& whole, Without without) {
-  const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial, proof, false);
-  Pairs pairs{proof.seed};
-  const Sharing& how = trial.shared_out.at(without.reduction);
-  Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
-  machine.instead = [&](const Instruction& i, const std::vector<Held>& operands, Held& held) {
-    if (&i != without.reduction) return;
-    if (auto other = without_part(pairs, {how, i, operands, module.partitions}, without.lack))
-      held = value(*std::move(other));
-  };
-  std::uint64_t shown = 0;
-  const auto add = [&](std::size_t device) {
-    shown |= lacked_by(how, without.lack, static_cast<std::int64_t>(device));
-  };
-  try {
-    const std::vector<Held> results =
-        results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
-    for (std::size_t n = 0; n < results.size(); ++n) {
-      const auto others = is_other(pairs, *whole.results[n].array, *results[n].array, trial.results[n]);
-      for (std::size_t device = 0; device < others.size(); ++device)
-        if (others[device]) add(device);
-    }
-  } catch (const Disagreement&) {
-    for (std::size_t device = 0; device < trial.results[0].shares.size(); ++device) add(device);
-  }
-  return shown;
-}
 
 std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
 
@@ -266,22 +144,21 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
 Pulse telling(const Trial& trial, const Proof& proof, bool after) {
   const Options& options = trial.options;
   const Module& module = after ? trial.subject.after : trial.subject.before;
-  if (!options.step) return {{}, options.pause};
+  Pause pause;
+  if (options.pause)
+    pause = [&options, &trial] {
+      const std::scoped_lock lock(trial.one_tells);
+      options.pause();
+    };
+  if (!options.step) return {{}, std::move(pause)};
   Step step{proof.draws, trial.draws, after, 0, std::ssize(entry(module).instructions), 0};
-  const auto each = [&options, &module, step](const Computation& c, std::size_t n) mutable {
+  const auto each = [&options, &module, &trial, step](const Computation& c, std::size_t n) mutable {
+    const std::scoped_lock lock(trial.one_tells);
     if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
     options.step(step);
     ++step.computed;
   };
-  return {each, options.pause};
-}
-
-Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
-  if (proof.directed) return trial.directed = computed(trial, proof, last);
-  if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
-  const auto known = trial.wholes.find(proof.seed);
-  if (known != trial.wholes.end() && !(known->second.ended && last)) return known->second;
-  return trial.wholes[proof.seed] = computed(trial, proof, last);
+  return {each, std::move(pause)};
 }
 
 Proof blank_draw(const Trial& trial, int draw, std::uint64_t seed) {
@@ -296,18 +173,56 @@ Proof blank_draw(const Trial& trial, const Proof& other, std::uint64_t seed) {
   return proof;
 }
 
+namespace {
+
+// The reductions of which it is not known yet that a part alone decides, where the draw may show it.
+std::vector<const Instruction*> asked_alone(const Trial& trial, const Whole& whole) {
+  std::vector<const Instruction*> all;
+  for (const auto& [reduction, any] : whole.alone) {
+    const auto known = trial.alone.find(reduction);
+    const std::uint64_t shown = known == trial.alone.end() ? 0 : known->second;
+    if (shown != ways_to_lack(trial.shared_out.at(reduction))) all.push_back(reduction);
+  }
+  return all;
+}
+
+// The same as `finished`; meanwhile it is looked, where BEFORE runs beside, what parts alone decide: that is
+// asked for where the draw is proven. What is refused there is refused where it is asked for.
+Proof finished_beside(Trial& trial, Whole& whole, const Proof& proof) {
+  std::vector<const Instruction*> asked = asked_alone(trial, whole);
+  std::erase_if(asked, [&](const Instruction* reduction) { return whole.alone.at(reduction).has_value(); });
+  if (!trial.beside || asked.empty()) return finished(trial, whole, proof);
+  Proof found;
+  std::atomic<bool> proven = true;
+  at_once(2, [&](std::int64_t n) {
+    if (n == 0) {
+      found = finished(trial, whole, proof);
+      proven = found.finding == Finding::proven;
+      return;
+    }
+    try {
+      for (const Instruction* reduction : asked)
+        if (proven) decides_alone(trial, proof, whole, reduction);
+    } catch (const BadModule&) {
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
 Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
   if (whole.disagreement.empty())
-    proof = finished(trial, whole, proof);
+    proof = finished_beside(trial, whole, proof);
   else if (whole.doubts > 0)
     mistrust(proof, in_doubt(whole.doubts));
   else
     proof.by_itself = true, proof.at = whole.at, raise(proof, Finding::refuted, whole.disagreement);
   if (proof.finding != Finding::proven) return proof;
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
-  for (const auto& [reduction, any] : whole.alone)
-    if (std::uint64_t& shown = trial.alone[reduction]; shown != ways_to_lack(trial.shared_out.at(reduction)))
-      shown |= decides_alone(trial, proof, whole, reduction);
+  for (const auto& [reduction, any] : whole.alone) trial.alone.try_emplace(reduction, 0);
+  for (const Instruction* reduction : asked_alone(trial, whole))
+    trial.alone[reduction] |= decides_alone(trial, proof, whole, reduction);
   join(trial.picked, whole.picked), join(trial.near, whole.near, proof.directed);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
     if (const auto& drawn = whole.integers[p].array)
@@ -319,23 +234,6 @@ Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
 std::optional<Proof> judged_draw(Trial& trial, Proof proof, bool last) {
   Whole& whole = whole_of(trial, proof, last);
   return whole.ended ? std::nullopt : std::optional(judged_draw(trial, std::move(proof), whole));
-}
-
-std::uint64_t decides_alone(Trial& trial, const Proof& proof, Whole& whole, const Instruction* reduction) {
-  const auto known = whole.alone.find(reduction);
-  if (known == whole.alone.end() || !whole.disagreement.empty()) return 0;
-  if (known->second) return *known->second;
-  const Sharing& how = trial.shared_out.at(reduction);
-  std::uint64_t shown = 0;
-  // Among zeros, where nobody knows who holds what, only he who decides may hold what is not zero.
-  if (!how.parts.part.empty() || !has_zeros(proof.seed))
-    for (int way = 0; way == 0 || (how.by == Opcode::add && ways_to_lack(how) >> way != 0); ++way)
-      shown |= shown_by(trial, proof, whole,
-                        {
-                            reduction, {proof.seed, way}
-      });
-  known->second = shown;
-  return shown;
 }
 
 // In so many some numbers are large enough for exponentials that no double holds: these show nothing.

@@ -1,6 +1,8 @@
 // Draws of a proof, each judged.
 #pragma once
 
+#include <mutex>
+
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/borders.h"
 #include "reference/hlo/prove/chosen.h"
@@ -23,6 +25,7 @@ struct Trial {
   const Shared shared_out;
   const Selects selects;                      // of BEFORE
   const Limits limits;                        // of BEFORE
+  const bool beside;                          // BEFORE runs while other runs go on, as runs_beside says
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
@@ -34,26 +37,20 @@ struct Trial {
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
   bool by_errors = false;                  // as Sides has it
   std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
+  std::uint64_t ahead = 0;                 // below this seed draws of BEFORE may be known before they are judged
+  mutable std::mutex one_tells{};          // of runs that go on at once
 };
 
-// Told while one of the modules runs for a proof.
+// Told while one of the modules runs for a proof; of several that run at once one at a time.
 Pulse telling(const Trial&, const Proof&, bool after);
 
 // A proof by one draw that is not yet judged, of this seed; the same as another, of another seed.
 Proof blank_draw(const Trial&, int draw, std::uint64_t seed);
 Proof blank_draw(const Trial&, const Proof& other, std::uint64_t seed);
 
-// BEFORE on the draw of the proof's seed. A draw whose decisions are in doubt is made again, so it is not
-// gone on with unless it is the last.
-Whole& whole_of(Trial&, const Proof&, bool last);
-
 // One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
 Proof judged_draw(Trial&, Proof, Whole&);
 std::optional<Proof> judged_draw(Trial&, Proof, bool last);
-
-// The ways (lack.h) in which some device that lacks a part of what this reduction of BEFORE reduces holds
-// another result in the draw.
-std::uint64_t decides_alone(Trial&, const Proof&, Whole&, const Instruction* reduction);
 
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
 // is moved behind the last.
