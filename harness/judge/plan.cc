@@ -63,9 +63,9 @@ std::string lost_by(const Case& c, const Collective& step, const std::vector<Spe
 std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
-    const std::string over = step.axes.empty() ? "its groups" : dotted(step.axes);
+    const std::vector<AxisId> axes = fibre_axes(c.mesh, step).value_or(std::vector<AxisId>{});
+    const std::string over = axes.empty() ? "its groups" : dotted(axis_names(c.mesh, axes));
     if (step.times != 1) return not_the_case(fmt::format("it sums {} times over {}", step.times, over));
-    const std::vector<AxisId> axes = axes_of(c.mesh, step);
     const std::vector<Spec> all = unfinished_on_the_way(c);
     const auto meant = [&](const Spec& spec) {
       return std::ranges::any_of(axes, [&](AxisId axis) { return contains(spec.unfinished, axis); });

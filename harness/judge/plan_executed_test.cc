@@ -159,6 +159,32 @@ TEST(Executed, AMeanIsOfAnAveragedAxis) {
   EXPECT_THAT(judged(sum, crossed).facts[0].text, HasSubstr("it takes the avg over its groups"));
 }
 
+// Law: of a reduction the order within a group means nothing: of every numbering of the devices, and of every
+// order of the members of an all-reduce, the verdict is that by axes.
+TEST(Executed, AReductionAsksForNoOrderOfItsGroup) {
+  const std::pair<const char*, const char*> reductions[] = {
+      {"x",      "add"},
+      {"avg(x)", "avg"},
+      {"max(x)", "max"},
+      {"min(x)", "min"}
+  };
+  for (std::vector<int> ids{0, 1, 2, 3}; const auto& [parts, op] : reductions) do
+      for (const char* taken : {op, "min"}) {
+        const std::string line = fmt::format("on x=2,y=2 ids={}: reshard f32[8]+{} -> f32[8", fmt::join(ids, ","), parts);
+        const char* says = std::string_view(op) == taken ? "" : "takes the min over ";
+        Collective sum = sum_over("x", 32);
+        sum.op = taken;
+        expect_judged({line + "]", {sum}, says});
+        sum.kind = "reduce-scatter", sum.out = 16;
+        expect_judged({line + "@x]", {sum}, says});
+        Trace turned = by_groups(parse_case(line + "]").mesh, {sum});
+        turned[0].kind = "all-reduce", turned[0].out = 32;
+        for (auto& group : turned[0].groups) std::ranges::reverse(group);
+        expect_judged({line + "]", turned, says});
+      }
+    while (std::ranges::next_permutation(ids).found);
+}
+
 // Whoever has the sum of a piece may divide it.
 TEST(Executed, PiecesOfAMeanMayBeSums) {
   const auto judged = [](const std::string& line, const char* first, const char* second) {

@@ -63,7 +63,8 @@ Trace named_by_axes(const Mesh& mesh, Trace trace) {
   for (Collective& one : trace) {
     const auto ascends = [](const std::vector<std::int64_t>& group) { return std::ranges::is_sorted(group); };
     const auto axes = fibre_axes(mesh, one);
-    if (!axes || axes->empty() || !std::ranges::all_of(one.groups, ascends)) continue;
+    const bool in_any_order = one.kind == "all-reduce";
+    if (!axes || axes->empty() || (!in_any_order && !std::ranges::all_of(one.groups, ascends))) continue;
     one.axes = axis_names(mesh, *axes);
     one.groups.clear();
   }

@@ -33,8 +33,9 @@ std::vector<AxisId> axes_of(const Mesh&, const Collective&);  // that it names; 
 // The axes whose fibres take part: those it names, or of its groups, where they are all fibres along some.
 std::optional<std::vector<AxisId>> fibre_axes(const Mesh&, const Collective&);
 
-// The same trace, where the groups of a step are all fibres, each in the order of the mesh, named by their
-// axes.
+// The same trace, where the groups of a step are all fibres, named by their axes. Groups that do not ascend
+// stay, but for those of an all-reduce: of what is gathered, scattered or exchanged their order says which
+// piece is whose, of a sum it says nothing.
 Trace named_by_axes(const Mesh&, Trace);
 
 // The same trace, where permutes that ran in a loop with none but their like are as many steps one after
