@@ -57,6 +57,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 16), ar("x", 20)}, "twice"},
       {"on x=2: reshard f32[8]+x -> f32[8]", {ar("x", 32), ar("x", 32)}, "twice"},
       {"on x=2: reshard bf16[8]+x -> bf16[8]", {ar("x", 16), ar("x", 16)}, "twice"},
+      {"on x=2,y=2: reshard f32[8@y]+x -> f32[8]", {ag({"y"}, 16, 32), ar("x", 16), ar("x", 16)}, ""},
+      {"on x=2,y=2: reshard f32[8@y]+x -> f32[8]", {ar("x", 16), ar("x", 16), ag({"y"}, 16, 32)}, "twice"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 24), ar("y", 8)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 16)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]", {ar("x", 16), ar("x", 16), ar("y", 16), ar("y", 8)}, "twice"},

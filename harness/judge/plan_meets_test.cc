@@ -217,6 +217,26 @@ TEST(PlanMeets, ASumAfterASendMayBeNeeded) {
   });
 }
 
+// What was gathered is summed in pieces of what there is then, and of the rest no more.
+TEST(PlanMeets, WhatWasGatheredMayBeSummedInPieces) {
+  const std::string line = "on y=2,x=2: einsum nz,zb->nb f16[8,4@x]+y f16[4,4@x] -> f32[8,4]";
+  const ProductPlan plan{
+      {"f16[8,4]", "f16[4,4]"},
+      "f32[8,4]"
+  };
+  const Collective gather = one_step("all-gather", "x", 32, 64), other = one_step("all-gather", "x", 16, 32),
+                   whole = sum_over("y", 64), half = sum_over("y", 32);
+  for (const auto& [trace, says] : std::vector<std::pair<Trace, const char*>>{
+           {{gather, whole, other},       ""     },
+           {{gather, half, half, other},  ""     },
+           {{half, gather, other},        ""     },
+           {{half, half, gather, other},  "twice"},
+           {{gather, whole, whole, other}, "twice"},
+           {{gather, whole, half, other}, "twice"},
+  })
+    expect_meets({line, plan, trace, says});
+}
+
 // The terms of both halves of k are brought to each device, and added up there.
 TEST(PlanMeets, PartsMayBeGatheredBeforeTheyAreSummed) {
   const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4,4@x] f32[4@x,4@y] -> f32[4,4]";

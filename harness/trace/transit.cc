@@ -67,6 +67,12 @@ bool are_pieces(const Collective& one, const Collective& next) {
          one.dtype == next.dtype && one.times == 1 && next.times == 1 && !one.moved && !next.moved;
 }
 
+// The most bytes that a device has of an array after a step.
+std::int64_t held_after(const Collective& one, std::int64_t own, std::int64_t held) {
+  if (one.kind == "all-gather") return std::max(held, one.out);
+  return one.kind == "reduce-scatter" ? std::max(own, one.out) : held;
+}
+
 std::optional<std::string> lacks_as_they_stand(const Transit& t, std::span<const Collective> steps) {
   auto why = not_made(t.e, steps);
   if (why != "" || !t.reshard) return why;
@@ -85,14 +91,16 @@ std::optional<std::string> lacks_as_they_stand(const Transit& t, std::span<const
 
 std::optional<Trace> without_pieces(const Case& reshard, std::span<const Collective> steps) {
   Trace all;
+  const std::int64_t own = largest_block_bytes(reshard.mesh, reshard.op.operands[0], reshard.rule);
+  std::int64_t held = own;
   for (const Collective& step : steps) {
     if (all.empty() || !are_pieces(all.back(), step)) {
+      if (!all.empty()) held = held_after(all.back(), own, held);
       all.push_back(step);
       continue;
     }
     all.back().in += step.in, all.back().out += step.out;
-    if (all.back().in > largest_block_bytes(reshard.mesh, reshard.op.operands[0], reshard.rule))
-      return std::nullopt;
+    if (all.back().in > held) return std::nullopt;
   }
   if (all.size() == steps.size()) return std::nullopt;
   return all;

@@ -28,7 +28,8 @@ Transit transit(const Case&, const Spec& from, const Spec& to);
 std::optional<std::string> lacks(const Transit&, std::span<const Collective>);
 
 // Sums that follow each other among the same devices, as one of all their bytes: each may be of a piece of
-// the array. Nothing where there are none, or where they are more than the array: then it is summed twice.
+// the array. Nothing where there are none, or where they are more than a device then has of the array, with
+// what it was gathered: then it is summed twice.
 std::optional<Trace> without_pieces(const Case& reshard, std::span<const Collective>);
 
 // The same of a reshard, through whatever constraints, by counting alone.
