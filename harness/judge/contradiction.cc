@@ -10,6 +10,7 @@
 #include "harness/trace/learnt.h"
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/multiplied.h"
+#include "harness/trace/narrow.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/scaled.h"
 #include "harness/trace/slices.h"
@@ -47,7 +48,7 @@ std::string never_made(const Case& c, const Trace& trace) {
 
 std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const Verdict& verdict) {
   Outcome told = outcome;
-  told.trace = without_counters(c, outcome.trace);
+  told.trace = without_idle_moves(c, without_counters(c, outcome.trace));
   std::string why = out_of_reach(c, told);
   const std::vector<Slice> slices = held_slices(c, told, 0);
   if (why.empty()) why = received_too_little(c, fewest_received(c, slices), told.trace);
@@ -61,7 +62,8 @@ std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const V
   if (why.empty()) why = scaled_too_early(c, slices, told.trace);
   if (why.empty()) why = never_made(c, told.trace);
   if (why.empty()) return std::nullopt;
-  return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);
+  return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why +
+                                      idle_move(c, outcome.trace));
 }
 
 }  // namespace plumb

@@ -10,9 +10,9 @@
 #include "harness/judge/claimed.h"
 #include "harness/judge/plan_moves.h"
 #include "harness/judge/plan_terms.h"
+#include "harness/trace/narrow.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
-#include "harness/trace/untrue.h"
 #include "reference/bytes/move.h"
 #include "reference/words/text.h"
 
@@ -303,10 +303,11 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
 
 std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   Outcome named = outcome;
-  named.trace = named_by_axes(c.mesh, std::move(named.trace));
+  named.trace = named_by_axes(c.mesh, without_idle_moves(c, std::move(named.trace)));
   std::vector<Fact> facts = facts_of(c, named);
   if (const std::string why = too_narrow(c, named.trace); facts.empty() && !why.empty())
     facts = {not_the_case("it takes " + why)};
+  if (!facts.empty()) facts[0].text += idle_move(c, outcome.trace);
   if (!facts.empty() || std::ranges::none_of(named.trace, names_nobody)) return facts;
   std::erase_if(named.trace, names_nobody);
   if (facts_of(c, named).empty()) return {};

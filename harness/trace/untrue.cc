@@ -9,6 +9,7 @@
 #include "adapters/protocol/vocabulary.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/lower_bound.h"
+#include "harness/trace/narrow.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/untrue_sizes.h"
 #include "reference/bytes/bytes.h"
@@ -234,38 +235,6 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
 }
 
-}  // namespace
-
-std::string too_narrow(const Case& c, const Trace& trace) {
-  std::vector<DType> all{c.wire};
-  for (const Spec* spec : arrays(c))
-    all.push_back(spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme));
-  const auto width = [](DType dtype) { return format(dtype).bytes; };
-  const DType least = std::ranges::min(all, {}, width);
-  // What is moved, or compared, may be the bits of another format.
-  const auto adds = [](const Collective& one) { return combines(one) && !extreme_named(one.op); };
-  const auto holds_none = [&](DType dtype) {
-    return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
-  };
-  for (const Collective& one : trace)
-    if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && combines(one)
-                      ? !holds(*dtype, least)
-                      : !format(*dtype).integer &&
-                            (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
-      return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
-                         format(least).name);
-  return "";
-}
-
-namespace {
-
-// The bits of s8, u32 and pred, as XLA calls them; 0 of other dtypes.
-int integer_bits(const Collective& one) {
-  const bool integers = one.dtype == "pred" || one.dtype.starts_with('s') || one.dtype.starts_with('u');
-  return integers ? bits_of(one.dtype) : 0;
-}
-
 // Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
 // own. Who compares floats as the integers of their bits has as many bits.
 std::string reduces_integers(const Case& c, const Trace& trace) {
@@ -365,16 +334,6 @@ std::string misfit_of(const Collective& one, std::int64_t n) {
 }
 
 }  // namespace
-
-Trace without_counters(const Case& c, Trace trace) {
-  const Format& due = format(result(c).dtype);
-  if (due.integer || quantizes(c.op)) return trace;
-  std::erase_if(trace, [&](const Collective& one) {
-    const int bits = integer_bits(one);
-    return combines(one) && bits > 0 && bits < 8 * due.bytes;
-  });
-  return trace;
-}
 
 std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (is_resolve(c)) return "";

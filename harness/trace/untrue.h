@@ -25,14 +25,6 @@ namespace plumb {
 //   both operands meet
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
-// A collective of a dtype that does not hold the values that the case has: a float narrower than all arrays
-// and the wire, or a sum of a float that holds those of none; empty where all can.
-std::string too_narrow(const Case&, const Trace&);
-
-// The trace without reductions of integers that hold no value of the floats that are due: what they count is
-// an end of its own, and brings nobody a value.
-Trace without_counters(const Case&, Trace);
-
 // A collective whose operand and result cannot be those of its kind over so many devices; empty where all
 // can. in and out are those of the devices that have most, so that a block may be padded or cut short:
 //   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "adapters/protocol/vocabulary.h"
+#include "harness/trace/narrow.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -320,6 +322,48 @@ TEST(Untrue, AProductOfManyRanksNeedsSums) {
 TEST(Untrue, AProductThatAddsNothingIsZeroAnywhere) {
   EXPECT_EQ(why_untrue("on x=2: einsum mk,kn->mn f32[4@x,0] f32[0,4] -> f32[4,4]", {}), "");
   EXPECT_EQ(why_untrue("on x=2: einsum g,ag->a f32[0] f32[8@x,0] -> f32[8]", {}), "");
+}
+
+// Law: of what moves a type brings values that has their bits, and s8 and u8 bring the bytes of any. Of a line's
+// floats too_narrow() says which hold them.
+TEST(Untrue, ATypeOfFewerBitsMovesNoValue) {
+  const int truth = 1;
+  for (const auto& [name, bits] : std::vector<std::pair<const char*, int>>{
+           {"pred",     truth},
+           {"s2",       2    },
+           {"u2",       2    },
+           {"s4",       4    },
+           {"u4",       4    },
+           {"f4e2m1fn", 4    },
+           {"s16",      16   },
+           {"u16",      16   },
+           {"s32",      32   },
+           {"u32",      32   },
+           {"s64",      64   },
+           {"u64",      64   },
+           {"c64",      64   },
+           {"c128",     128  }
+  })
+    for (const char* held : {"s8", "f8e4m3", "bf16", "f16", "s32", "f32", "f64"})
+      for (const char* kind : {"all-gather", "all-to-all", "collective-permute", "collective-broadcast", "send"}) {
+        const Case c = parse_case(fmt::format("on x=2: reshard {0}[8@x] -> {0}[8]", held));
+        const Trace one{
+            {.kind = kind, .axes = {"x"}, .in = 16, .out = 32, .dtype = name}
+        };
+        EXPECT_EQ(without_idle_moves(c, one).size(), bits >= bits_of(held) ? 1u : 0u) << held << kind << name;
+      }
+  for (const char* held : {"f8e4m3", "f32", "f64", "s32"})
+    for (const char* type : {"s8", "u8", "f32", "bf16", "f8e4m3", "", held}) {
+      const Case c = parse_case(fmt::format("on x=2: reshard {0}[8@x] -> {0}[8]", held));
+      const Trace one{
+          {.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = type}
+      };
+      EXPECT_EQ(without_idle_moves(c, one).size(), 1u) << held << type;
+    }
+  const Collective half{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = "u16"};
+  for (const char* line : {"einsum mk,kn->mn bf16[8@x,8] f32[8,8] -> f32[8,8]", "reshard f32[8]+x -> f32[8] wire=bf16",
+                           "quantize mxfp8 f32[8@x,32] -> f8e4m3[8,32] e8m0[8,1]"})
+    EXPECT_EQ(without_idle_moves(parse_case("on x=2: " + std::string(line)), {half}).size(), 1u) << line;
 }
 
 TEST(Untrue, IntegersThatHoldNoValueCountSomethingElse) {
