@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "harness/run/examine.h"
 #include "reference/rounding/probe.h"
 #include "reference/words/text.h"
 
@@ -30,16 +34,36 @@ std::optional<DType> probed_dtype(const Case& c) {
   return dtype == DType::f8e4m3 ? DType::f8e5m2 : dtype;  // whose range is too short
 }
 
+namespace {
+
+// The rows of few terms times columns of ones, as a product of matrices, or where it takes none as one of the
+// only group.
+Answer few_terms(Process& process, const Tensor& rows, Tensor columns) {
+  const auto ask = [&](std::string_view pattern, std::vector<std::int64_t> shape) {
+    columns.shape = std::move(shape);
+    const Case c = parse_case(
+        fmt::format(fmt::runtime(pattern), format(rows.dtype).name, rows.shape[0], kProbeTerms, kColumns));
+    return process.run(c, std::vector{rows, columns});
+  };
+  Answer answer = ask("on x=1: einsum mk,kn->mn {0}[{1},{2}] {0}[{2},{3}] -> f32[{1},{3}]", {kProbeTerms, kColumns});
+  if (!std::holds_alternative<Unsupported>(answer)) return answer;
+  return ask("on x=1: grouped fwd {0}[{1},{2}] {0}[1,{2},{3}] sizes={1} -> f32[{1},{3}]",
+             {1, kProbeTerms, kColumns});
+}
+
+}  // namespace
+
 std::optional<std::string> doubt_of_engine(Process& process, DType dtype, Engine said) {
-  const std::vector<Tensor> operands{probe_rows(dtype), ones(dtype)};
-  const std::int64_t rows = operands[0].shape[0];
-  const Case c = parse_case(fmt::format("on x=1: einsum mk,kn->mn {0}[{1},{2}] {0}[{2},{3}] -> f32[{1},{3}]",
-                                        format(dtype).name, rows, kProbeTerms, kColumns));
-  const Answer answer = process.run(c, operands);
+  const Tensor terms = probe_rows(dtype);
+  const std::int64_t rows = terms.shape[0];
+  const Answer answer = few_terms(process, terms, ones(dtype));
+  if (const std::string why = no_result_in_words(answer); !why.empty())
+    return "asked for sums of few terms, it gave none: " + why;
   const auto* outcome = std::get_if<Outcome>(&answer);
-  if (!outcome || outcome->blocks.size() != 1 ||
-      outcome->blocks[0].bytes != static_cast<std::uint64_t>(rows * kColumns * 4))
-    return {};
+  if (!outcome) return {};
+  const std::int64_t due = rows * kColumns * format(DType::f32).bytes;
+  if (outcome->blocks.size() != 1 || outcome->blocks[0].bytes != static_cast<std::uint64_t>(due))
+    return fmt::format("asked for sums of few terms, it gave no block of their {} bytes", due);
   const std::vector<std::byte> bytes = process.read(outcome->blocks[0]);
   std::vector<double> all(rows * kColumns), sums;
   decode(DType::f32, bytes.data(), std::ssize(all), all.data());

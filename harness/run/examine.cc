@@ -29,6 +29,15 @@ const char* scope_in_words(Certificate::Scope scope) {
   return "";
 }
 
+struct NoResult {
+  std::string operator()(const Hung& a) const {
+    return a.what.empty() ? fmt::format("no reply within {:g} seconds of {}", a.seconds, a.phase) : a.what;
+  }
+  std::string operator()(const OffPage& a) const { return fmt::format("{} (in {})", a.what, a.phase); }
+  std::string operator()(const Crashed& a) const { return fmt::format("{} (in {})", a.what, a.phase); }
+  std::string operator()(const auto&) const { return ""; }
+};
+
 // What one attempt says by itself; of an outcome, all but what it moved.
 struct Said {
   const Attempt& made;
@@ -50,18 +59,12 @@ struct Said {
     if (record.verdict.facts.empty()) record.notes.push_back("refused: " + a.message);
   }
   void operator()(const Hung& a) {
-    const std::string what =
-        a.what.empty() ? fmt::format("no reply within {:g} seconds of {}", a.seconds, a.phase) : a.what;
-    fail(Status::hung, what, a.last_words);
+    fail(Status::hung, NoResult{}(a), a.last_words);
     record.processes = a.processes;
     record.ranks = a.ranks;
   }
-  void operator()(const OffPage& a) {
-    fail(Status::malformed, fmt::format("{} (in {})", a.what, a.phase), a.last_words);
-  }
-  void operator()(const Crashed& a) {
-    fail(Status::crashed, fmt::format("{} (in {})", a.what, a.phase), a.last_words);
-  }
+  void operator()(const OffPage& a) { fail(Status::malformed, NoResult{}(a), a.last_words); }
+  void operator()(const Crashed& a) { fail(Status::crashed, NoResult{}(a), a.last_words); }
   void operator()(const Outcome& outcome) {
     record.notes = outcome.notes;
     record.times.run = outcome.run_seconds;
@@ -145,6 +148,8 @@ void compare(Record& record, const Attempts& made, const Declared& declared) {
 }
 
 }  // namespace
+
+std::string no_result_in_words(const Answer& answer) { return std::visit(NoResult{}, answer); }
 
 Declared declared(const Capabilities& capabilities) {
   Declared d;

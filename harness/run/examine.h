@@ -30,6 +30,9 @@ struct Attempts {
 
 Declared declared(const Capabilities&);
 
+// What is said of one that hung, ended or was on no page; empty of any other.
+std::string no_result_in_words(const Answer&);
+
 // A digest of an outcome's bits, but of rows that the backend leaves undefined: reruns have equal ones.
 std::uint64_t digest_of_attempt(const Attempt&, const Declared&);
 
