@@ -7,8 +7,8 @@
 #include <random>
 
 #include "adapters/cuda/device.h"
+#include "adapters/cuda/inverse.h"
 #include "reference/exact/exact.h"
-#include "reference/words/divided.h"
 
 namespace plumb {
 namespace {
@@ -197,7 +197,7 @@ TEST(Kernels, AnInverseDivides) {
     for (const std::int64_t q : {std::int64_t{0}, std::int64_t{1}, most / 2, most - 1, most})
       for (const std::int64_t n : {q * d - 1, q * d, q * d + d / 2, q * d + d - 1}) {
         if (n < 0 || n >= kNarrow) continue;
-        ASSERT_EQ(divided(n, by), n / d) << n << " / " << d;
+        ASSERT_EQ(quotient(n, by), n / d) << n << " / " << d;
       }
   }
 }

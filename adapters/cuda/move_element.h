@@ -14,11 +14,11 @@ template <bool narrow>
 constexpr Divided index_of(const Moves& moves, const Piece& piece, int d, std::int64_t left) {
   const std::int64_t* size = moves.numbers + piece.at + d;
   if constexpr (!narrow) return divided(left, *size);
-  const std::int64_t times = divided(left, std::bit_cast<Inverse>(size[-piece.dims]));
+  const std::int64_t times = quotient(left, std::bit_cast<Inverse>(size[-piece.dims]));
   return {times, left - times * *size};
 }
 constexpr const Piece& piece_of(const Moves& moves, std::int64_t i) {
-  return moves.each > 0 ? moves.pieces[divided(i, moves.by_each)] : part_of(moves.pieces, moves.count, i);
+  return moves.each > 0 ? moves.pieces[quotient(i, moves.by_each)] : part_of(moves.pieces, moves.count, i);
 }
 
 // The parts of an element, of which each lies at another source.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "adapters/cuda/inverse.h"
 #include "reference/device/element_at.h"
 
 namespace plumb::cuda {

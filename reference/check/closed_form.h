@@ -25,14 +25,14 @@ std::vector<std::int64_t> index_in(const Slice&, std::int64_t element);
 // How many elements are written and used while they are in the cache.
 inline constexpr std::int64_t kChunk = 1 << 14;
 
-// Calls run(part, from) for parts of a slice of at most `most` elements, in the order in which they lie one
+// Calls run(part, from) for parts of a slice of at most `most` elements, one at least, in the order in which they lie one
 // after another in the dense block, at element `from`.
 template <class Run>
 void each_chunk(const Slice& slice, std::int64_t most, Run&& run) {
   std::int64_t rest = elements(slice), from = 0;
   if (rest == 0) return;
   std::size_t split = 0;  // dimensions before it are taken index by index
-  while (split < slice.size() && rest > most) rest /= slice[split++].size();
+  while (rest > most) rest /= slice[split++].size();
   if (split == 0) return run(slice, from);
   Slice part = slice;
   const std::size_t last = split - 1;  // taken in steps

@@ -115,6 +115,22 @@ TEST(Dot, CompensatedIsHonestForInexactProducts) {
     }
 }
 
+// One product over and over: what is cut off is cut off on the same side, and the error grows faster than the
+// length.
+TEST(Dot, CompensatedIsHonestWhereErrorsAddUp) {
+  constexpr std::int64_t kLength = 1 << 17;
+  Data data;
+  data.a.assign(kLength, 1.4722452435761166), data.b.assign(kLength, 1.3796152233237278);
+  Real whole;
+  add_product(whole, data.a[0], data.b[0]);
+  mpfr_mul_2ui(data.exact.x, whole.x, 17, MPFR_RNDN);
+  data.bound = data.a[0] * data.b[0] * kLength * (1 + 0x1p-40);
+  Sum2 sum = compensated(data.pair(), data.bound);
+  EXPECT_TRUE(honest(sum, data));
+  sum.error = 0x1p-105 * 2 * kLength * data.bound;
+  EXPECT_FALSE(honest(sum, data)) << "an error that grows with the length";
+}
+
 // Half a unit beyond 1 is a tie: what is not known exactly decides it, the rounding of its own ends too.
 TEST(Dot, ATieIsDecidedOnlyWhereItIsExact) {
   std::uint64_t bits = 0;

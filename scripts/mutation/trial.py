@@ -4,6 +4,7 @@ import functools
 import hashlib
 import json
 import math
+import operator
 import os
 import pathlib
 import re
@@ -136,10 +137,17 @@ def killed(words, seconds, folder, mutation):
     return " ".join([pathlib.Path(words[0]).name, *(one for one in words[1:] if not one.startswith("--gtest")), end])
 
 
+def any_with(tests, what):
+    """For each mutation 1 where any of the tests noted that of it, and 0."""
+    only = bytes(int(byte == what) for byte in range(256))
+    noted = functools.reduce(operator.or_, (int.from_bytes(test.reached.translate(only), "big") for test in tests))
+    return noted.to_bytes(len(tests[0].reached), "big")
+
+
 class Trial:
     """Kills by the tests that a first pass, without a mutation, saw to reach one."""
 
-    def __init__(self, overlay, say):
+    def __init__(self, overlay, say, under=math.inf):
         self.overlay, self.folder = overlay, overlay.home / "work"
         self.folder.mkdir(exist_ok=True)
         self.tests = []
@@ -157,6 +165,11 @@ class Trial:
         for test in broken:
             say(f"fails without a mutation, left out: {self.title(test)}")
         self.tests = sorted((test for test in self.tests if test not in broken), key=lambda test: test.seconds)
+        self.by_any, self.ruled = any_with(self.tests, 1), any_with(self.tests, 2)
+        self.quick = [test for test in self.tests if test.seconds < under]
+        if len(self.quick) < len(self.tests):
+            say(f"{len(self.tests) - len(self.quick)} of {len(self.tests)} tests take {under} s and more each and are left out, "
+                f"{sum(test.seconds for test in self.tests) - sum(test.seconds for test in self.quick):.0f} s of them in all")
 
     def title(self, test):
         return f"{test.program.name} {test.name or ' '.join(test.arguments)}"
@@ -184,21 +197,21 @@ class Trial:
         return {pathlib.Path(one).name for one in self.overlay.links if str(pathlib.Path(one).parent) == room}
 
     def ruled_out(self, number):
-        return any(test.reached[number] == 2 for test in self.tests)
+        return self.ruled[number] == 1
 
     def reached(self, mutation):
-        return any(test.reached[mutation.number] == 1 for test in self.tests)
+        return self.by_any[mutation.number] == 1
 
     def kill(self, mutation):
         """The test that fails with the mutation, 'nothing reaches it', 'no verdict', or None where all pass."""
         by_program = {}
-        for test in self.tests:
+        for test in self.quick:
             if test.reached[mutation.number] == 1:
                 by_program.setdefault((test.program, tuple(test.arguments)), []).append(test)
         # Those of its own room first, then those of drawn lines.
         order = lambda one: (str(one[0][0].name) not in self.of_room(mutation), not NETS.search(one[0][0].name),
                              sum(test.seconds for test in one[1]))
-        if not by_program:
+        if not self.reached(mutation):
             return "nothing reaches it"
         return first_killer(
             killed(command(program, arguments, [test.name for test in tests]),

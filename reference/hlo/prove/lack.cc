@@ -252,7 +252,7 @@ bool kept_of_others(const Reducing<Numbers>& r, Lack& lack, Numbers& to) {
     const std::int64_t at = kept[static_cast<std::size_t>(n)], part = at < 0 ? -1 : r.part(at);
     const bool leaves = part >= 0 && !lack.chosen.empty() && (!r.known || part == lack.chosen[r.group(n)]);
     to.push_back(r.number(n, leaves ? r.kept(n, part) : at));
-    is_another = is_another || (leaves && !r.same(to.back(), r.number(n, at)));
+    is_another = is_another || !r.same(to.back(), r.number(n, at));
   }
   return is_another;
 }

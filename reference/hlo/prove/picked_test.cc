@@ -2,6 +2,8 @@
 // is computed of more numbers than eight draws are made for.
 #include "reference/hlo/prove/picked.h"
 
+#include <set>
+
 #include "reference/hlo/prove/testing/verdicts.h"
 
 namespace plumb::hlo {
@@ -171,6 +173,40 @@ TEST(Picked, TheWrongOneOfTwoThatAreEqual) {
   const Proof right = largest_at("LT", "LT");
   EXPECT_EQ(right.finding, Finding::proven);
   EXPECT_EQ(right.untaken, std::vector<std::string>{});
+}
+
+// The reductions of most programs are along the last dimension, of the rest along the first; then any.
+TEST(Slices, LieAlongTheLastDimensionThenTheFirstThenAny) {
+  const Module module = parse(R"(HloModule m
+
+ENTRY %e {
+  %x = f32[2,3,4] parameter(0)
+  %one = f32[] parameter(1)
+  %n = s32[5] parameter(2)
+  %narrow = s8[5] parameter(3)
+  %is = pred[5] parameter(4)
+  ROOT %t = (f32[2,3,4], f32[], s32[5], s8[5], pred[5]) tuple(%x, %one, %n, %narrow, %is)
+}
+)",
+                              "m.txt");
+  std::set<std::int64_t> met;
+  for (int tried = 0; tried < 64; ++tried) {
+    std::vector<Bounds> bounds = bounds_of(module);
+    draw_slices(module, bounds, tried);
+    if (tried == 0) EXPECT_EQ(bounds[0].sliced, 2);
+    if (tried == 1) EXPECT_EQ(bounds[0].sliced, 0);
+    if (tried > 1) met.insert(bounds[0].sliced);
+    EXPECT_EQ(bounds[1].sliced, -1);
+    const bool below = tried % 2 == 0;
+    EXPECT_EQ(std::pair(bounds[2].low, bounds[2].high),
+              below ? std::pair(-1024L, -513L) : std::pair(512L, 1023L));
+    EXPECT_EQ(std::pair(bounds[3].low, bounds[3].high),
+              below ? std::pair(-128L, -65L) : std::pair(64L, 127L));
+    if (tried < 4)
+      EXPECT_EQ(std::pair(bounds[4].low, bounds[4].high), below ? std::pair(0L, 0L) : std::pair(1L, 1L));
+    if (tried >= 4) EXPECT_EQ(std::pair(bounds[4].low, bounds[4].high), std::pair(0L, 1L));
+  }
+  EXPECT_EQ(met, (std::set<std::int64_t>{0, 1, 2}));
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ Wide drawn_for(const Made& made, const Wide& to) {
   const __int128 least = made.others.front(), most = made.others.back();
   const __int128 beyond = (to.high - to.low) / 2 + 2;
   const auto divided = [&](__int128 c) {  // by c, above zero
-    return Wide{to.low < 0 ? to.low * c - (c - 1) : to.low * c,
-                to.high >= 0 ? to.high * c + c - 1 : to.high * c, to.held};
+    const __int128 low = to.low * c, high = to.high * c;
+    return Wide{to.low < 0 ? low - (c - 1) : low, to.high < 0 ? high : high + (c - 1), to.held};
   };
   const auto periods_of = [&](__int128 period) {
     const __int128 periods = std::max(kPeriods, (kLarge + period - 1) / period);

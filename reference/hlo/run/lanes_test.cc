@@ -166,5 +166,28 @@ TEST(Lanes, WhatComesOfCollectivesIsSharedToo) {
 }
 // clang-format on
 
+// Of a sum that has not been added up the first part is all of it, and the others are zero: of one whole that
+// all devices know, and of a whole that each knows of its own.
+TEST(Lanes, OfWhatIsASumTheFirstPartIsAllOfIt) {
+  Reals reals;
+  const Division division{
+      {2        },
+      3, { {{0}, 0}, {{0}, 1}, {{0}, 2}, {{1}, 0}, {{1}, 1}, {{1}, 2}}
+  };
+  const std::int64_t devices = std::ssize(division.shares);
+  for (const bool own : {false, true}) {
+    Array<double> wholes{Type::s32, {4}, own ? devices : 1, {}, {}, {}};
+    for (std::int64_t n = 0; n < 4 * wholes.lanes; ++n) wholes.integers.push_back(10 + n);
+    const Array<double> held = cut(wholes, division, poison(reals, Type::s32));
+    for (std::int64_t d = 0; d < devices; ++d) {
+      const Share& share = division.shares[static_cast<std::size_t>(d)];
+      for (std::int64_t n = 0; n < 2; ++n)
+        EXPECT_EQ(held.integers[static_cast<std::size_t>(begin_on(held, d, 2) + n)],
+                  share.part == 0 ? 10 + 4 * (own ? d : 0) + 2 * share.tile[0] + n : 0)
+            << own << " " << d;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace plumb::hlo
