@@ -29,6 +29,8 @@ PROGRAMS = [
     ("2,2,2", "bqd,bkd->bqk", "zy,,x", ",,y", ",y,zx"),  # the same by other letters
     ("2,2,2", "bsd,dhk->bshk", ",y,z", "z,yx,", "z,,xy,"),
     ("2,2,2", "bshk,hkd->bsd", "zx,,,y", ",y,", "y,,xz"),
+    ("2,2,3", "mk,kn->mn", "x,", "y,x", ",y"),  # beside an axis of another size
+    ("2,2,3", "mk,kn->mn", "y,x", "y,x", "z,"),
     ("2,3", "mk,kn->mn", ",", ",", "x,y", "yx,"),  # between axes of unlike sizes, as reshard_aborts.py
     ("2,2,3", "mk,kn->mn", ",", ",", "x,", "yz,"),
     ("3,2,2", "mk,kn->mn", ",", ",", ",xy", "zx,y"),
