@@ -34,7 +34,8 @@ inline std::vector<pid_t> running(const std::string& word) {
   std::vector<pid_t> out;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
-    const std::string command{std::istreambuf_iterator<char>(file), {}};
+    std::string command;  // by lines, for an iterator would throw where the process ends meanwhile
+    for (std::string line; std::getline(file, line);) command += line;
     const pid_t pid = std::atoi(entry.path().filename().c_str());
     if (pid > 0 && command.find(word) != std::string::npos && pid != ::getpid() && alive(pid))
       out.push_back(pid);
