@@ -187,17 +187,18 @@ TEST(Kernels, AnInverseDivides) {
   std::vector<std::int64_t> divisors;
   for (int bit = 0; bit < 31; ++bit)
     for (std::int64_t near = -3; near <= 3; ++near)
-      if (const std::int64_t d = (std::int64_t{1} << bit) + near; d > 0 && d < kNarrow) divisors.push_back(d);
+      if (const std::int64_t d = (std::int64_t{1} << bit) + near; d > 0 && d < cuda::kNarrow)
+        divisors.push_back(d);
   std::mt19937_64 random(7);
   for (int drawn = 0; drawn < 1000; ++drawn)
-    divisors.push_back(1 + static_cast<std::int64_t>(random() >> (34 + random() % 30)) % (kNarrow - 1));
+    divisors.push_back(1 + static_cast<std::int64_t>(random() >> (34 + random() % 30)) % (cuda::kNarrow - 1));
   for (const std::int64_t d : divisors) {
-    const Inverse by = inverse_of(d);
-    const std::int64_t most = (kNarrow - 1) / d;
+    const cuda::Inverse by = cuda::inverse_of(d);
+    const std::int64_t most = (cuda::kNarrow - 1) / d;
     for (const std::int64_t q : {std::int64_t{0}, std::int64_t{1}, most / 2, most - 1, most})
       for (const std::int64_t n : {q * d - 1, q * d, q * d + d / 2, q * d + d - 1}) {
-        if (n < 0 || n >= kNarrow) continue;
-        ASSERT_EQ(quotient(n, by), n / d) << n << " / " << d;
+        if (n < 0 || n >= cuda::kNarrow) continue;
+        ASSERT_EQ(cuda::quotient(n, by), n / d) << n << " / " << d;
       }
   }
 }

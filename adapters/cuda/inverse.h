@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace plumb {
+namespace plumb::cuda {
 
 // What divides a number from [0, 2^31) by another one, by a multiplication: with s = ceil(log2 by) and
 // times = floor(2^(31+s) / by) + 1, which has 32 bits, times * by - 2^(31+s) is from (0, 2^s], and n * that
@@ -22,4 +22,4 @@ constexpr std::int64_t quotient(std::int64_t number, Inverse by) {
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) * by.times >> by.shift);
 }
 
-}  // namespace plumb
+}  // namespace plumb::cuda

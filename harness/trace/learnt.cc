@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -38,6 +37,12 @@ std::vector<TermsKnown> beginning(const Case& c, std::uint64_t some) {
   return known;
 }
 
+std::int64_t elements_of_both(const Slice& a, const Slice& b) {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i < a.size(); ++i) n *= both(a[i], b[i]).size();
+  return n;
+}
+
 // Of a side of the mesh each block that it has, of a part that is anything, and each that it is due, once,
 // for two of one layout are the same or apart; and what others begin with that it has not.
 struct Side {
@@ -49,11 +54,7 @@ struct Side {
   double at_hand() const {
     std::int64_t sum = 0;
     for (const auto& [part, own] : has)
-      for (const Slice& slice : due) {
-        std::int64_t n = 1;
-        for (std::size_t i = 0; i < slice.size(); ++i) n *= both(own[i], slice[i]).size();
-        sum += n;
-      }
+      for (const Slice& slice : due) sum += elements_of_both(own, slice);
     return static_cast<double>(sum);
   }
 };
@@ -80,6 +81,8 @@ Side side_of(const Case& c, const std::vector<std::int64_t>& devices, std::uint6
   return side;
 }
 
+const char* of_these(std::uint64_t some) { return terms(some) > 1 ? "terms" : "elements"; }
+
 std::string side_lacks(const Side& side, double told, std::uint64_t some) {
   const double most = side.at_hand() + told;
   double needed = 0;
@@ -87,8 +90,8 @@ std::string side_lacks(const Side& side, double told, std::uint64_t some) {
   if (most >= needed) return "";
   const bool alone = side.devices.size() == 1;
   return fmt::format("{}device {} can have learnt at most {:.0f} of the {:.0f} {} of its block{}",
-                     alone ? "" : "the side of ", side.devices.front(), most, needed,
-                     terms(some) > 1 ? "terms" : "elements", alone ? "" : "s");
+                     alone ? "" : "the side of ", side.devices.front(), most, needed, of_these(some),
+                     alone ? "" : "s");
 }
 
 std::string too_little(const Case& c, const std::vector<Telling>& all, const std::vector<Side>& sides,
@@ -101,17 +104,16 @@ std::string too_little(const Case& c, const std::vector<Telling>& all, const std
   const Spec &from = c.op.operands[0], &to = result(c);
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
     const Slice own = block(c.mesh, from, c.rule, d), due = block(c.mesh, to, c.rule, d);
-    double at_hand = known[d].own > 0 ? 1 : 0;
-    for (std::size_t i = 0; i < due.size(); ++i) at_hand *= static_cast<double>(both(own[i], due[i]).size());
+    const double at_hand = known[d].own > 0 ? static_cast<double>(elements_of_both(own, due)) : 0;
     const double each = terms(some), needed = static_cast<double>(elements(due)) * each;
     lacked += std::max(0., needed - at_hand);
     if (at_hand + known[d].learnt < needed)
       return fmt::format("device {} can have learnt at most {:.0f} of the {:.0f} {} of its block", d,
-                         at_hand + known[d].learnt, needed, each > 1 ? "terms" : "elements");
+                         at_hand + known[d].learnt, needed, of_these(some));
   }
   if (told < lacked)
     return fmt::format("all devices can have learnt at most {:.0f} of the {:.0f} {} that they lack", told,
-                       lacked, std::popcount(some) > 1 ? "terms" : "elements");
+                       lacked, of_these(some));
   std::string why;
   for (std::size_t s = 0; s < sides.size() && why.empty(); ++s)
     why = side_lacks(sides[s], beside[s].told, some);

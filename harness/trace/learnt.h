@@ -32,8 +32,9 @@ namespace plumb {
 //   lacks, and of 6 no more than 3 are said
 //   on x=3: f32[2]+x -> f32[2] by gathers of 4 bytes into 12 and of 4 into 8: after the first each value
 //   tells a term of its sender and none that it heard, for all heard it: 3 and then 2 values tell two others
-//   each on x=2,y=2: f32[1@x.y,3] -> f32[1,3] by gathers of all over y, of 4 bytes over x and twice of 8 over
-//   y: devices 2 and 3 are told a value each, and tell each other no third
+//   each
+//   on x=2,y=2: f32[1@x.y,3] -> f32[1,3] by gathers of all over y, of 4 bytes over x and twice of 8 over y:
+//   devices 2 and 3 are told a value each, and tell each other no third
 //
 // Where only some of the parts are anything, the numbers of these: the others are zeros, of which nobody
 // knows or needs a term.

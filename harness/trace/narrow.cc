@@ -24,13 +24,15 @@ std::vector<DType> held_types(const Case& c) {
 
 int width(DType dtype) { return format(dtype).bytes; }
 
-// A move of integers, truths or halves of bytes.
-bool moves_none(const Case& c, const Collective& one) {
+DType narrowest(const std::vector<DType>& types) { return std::ranges::min(types, {}, width); }
+
+// A move of integers, truths or halves of bytes, where `least` is the narrowest that is held.
+bool moves_none(const Collective& one, DType least) {
   const auto of_a_line = dtype_named(one.dtype);
   const bool bytes = one.dtype == "s8" || one.dtype == "u8";
   if (combines(one) || bytes || (of_a_line && !format(*of_a_line).integer)) return false;
   const int bits = one.dtype == "pred" ? 1 : bits_of(one.dtype);
-  return bits > 0 && bits < 8 * width(std::ranges::min(held_types(c), {}, width));
+  return bits > 0 && bits < 8 * width(least);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ int integer_bits(const Collective& one) {
 
 std::string too_narrow(const Case& c, const Trace& trace) {
   const std::vector<DType> all = held_types(c);
-  const DType least = std::ranges::min(all, {}, width);
+  const DType least = narrowest(all);
   // What is moved, or compared, may be the bits of another format.
   const auto adds = [](const Collective& one) { return combines(one) && !extreme_named(one.op); };
   const auto holds_none = [&](DType dtype) {
@@ -70,13 +72,15 @@ Trace without_counters(const Case& c, Trace trace) {
 }
 
 Trace without_idle_moves(const Case& c, Trace trace) {
-  std::erase_if(trace, [&](const Collective& one) { return moves_none(c, one); });
+  const DType least = narrowest(held_types(c));
+  std::erase_if(trace, [&](const Collective& one) { return moves_none(one, least); });
   return trace;
 }
 
 std::string idle_move(const Case& c, const Trace& trace) {
+  const DType least = narrowest(held_types(c));
   for (const Collective& one : trace)
-    if (moves_none(c, one)) return fmt::format(" (its {} of {} brings no value)", one.kind, one.dtype);
+    if (moves_none(one, least)) return fmt::format(" (its {} of {} brings no value)", one.kind, one.dtype);
   return "";
 }
 

@@ -25,8 +25,8 @@ std::vector<std::int64_t> index_in(const Slice&, std::int64_t element);
 // How many elements are written and used while they are in the cache.
 inline constexpr std::int64_t kChunk = 1 << 14;
 
-// Calls run(part, from) for parts of a slice of at most `most` elements, one at least, in the order in which they lie one
-// after another in the dense block, at element `from`.
+// Calls run(part, from) for parts of a slice of at most `most` elements, which is one at least, in the order
+// in which they lie one after another in the dense block, at element `from`.
 template <class Run>
 void each_chunk(const Slice& slice, std::int64_t most, Run&& run) {
   std::int64_t rest = elements(slice), from = 0;

@@ -167,9 +167,9 @@ class Trial:
         self.tests = sorted((test for test in self.tests if test not in broken), key=lambda test: test.seconds)
         self.by_any, self.ruled = any_with(self.tests, 1), any_with(self.tests, 2)
         self.quick = [test for test in self.tests if test.seconds < under]
-        if len(self.quick) < len(self.tests):
-            say(f"{len(self.tests) - len(self.quick)} of {len(self.tests)} tests take {under} s and more each and are left out, "
-                f"{sum(test.seconds for test in self.tests) - sum(test.seconds for test in self.quick):.0f} s of them in all")
+        long = [test.seconds for test in self.tests if test.seconds >= under]
+        if long:
+            say(f"{len(long)} of {len(self.tests)} tests take {under} s and more each and are left out, {sum(long):.0f} s of them in all")
 
     def title(self, test):
         return f"{test.program.name} {test.name or ' '.join(test.arguments)}"

@@ -158,7 +158,7 @@ bool runs_beside(const Module& module) {
 }
 
 void draw_two(Trial& trial, int draw, std::uint64_t seed) {
-  constexpr int kMost = 16;  // each
+  constexpr int kMost = 16;  // of both together, or one more
   if (!trial.beside || trial.wholes.contains(seed)) return;
   std::atomic<std::uint64_t> next = seed;
   std::mutex access;
