@@ -100,7 +100,7 @@ Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
   const auto open = [&](int) { return never_alone(trial); };
   const auto aim = [&](Proof& one, int tried) { draw_alone(trial.subject.before, one.bounds, tried); };
   const auto shows = [&](const Instruction* reduction, const Proof& one, Whole& whole) {
-    return (decides_alone(trial, one, whole, reduction) & ~trial.alone.at(reduction)) != 0;
+    return (decides_alone(trial, one, whole, {reduction}) & ~trial.alone.at(reduction)) != 0;
   };
   return sought<const Instruction*>(trial, std::move(proof), seed, {open, aim, shows});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 
 #include "reference/hlo/prove/whole.h"
 #include "reference/hlo/run/run.h"
@@ -187,25 +188,35 @@ std::vector<const Instruction*> asked_alone(const Trial& trial, const Whole& who
 }
 
 // The same as `finished`; meanwhile it is looked, where BEFORE runs beside, what parts alone decide: that is
-// asked for where the draw is proven. What is refused there is refused where it is asked for.
+// wanted where the draw is proven. What is refused there is refused where it is asked for, and who ends that
+// ends no refutation.
 Proof finished_beside(Trial& trial, Whole& whole, const Proof& proof) {
   std::vector<const Instruction*> asked = asked_alone(trial, whole);
   std::erase_if(asked, [&](const Instruction* reduction) { return whole.alone.at(reduction).has_value(); });
   if (!trial.beside || asked.empty()) return finished(trial, whole, proof);
   Proof found;
-  std::atomic<bool> proven = true;
-  at_once(2, [&](std::int64_t n) {
-    if (n == 0) {
-      found = finished(trial, whole, proof);
-      proven = found.finding == Finding::proven;
-      return;
-    }
+  std::atomic<bool> wanted = true;
+  std::exception_ptr ended;
+  const auto judge_it = [&] {
     try {
-      for (const Instruction* reduction : asked)
-        if (proven) decides_alone(trial, proof, whole, reduction);
-    } catch (const BadModule&) {
+      found = finished(trial, whole, proof);
+      wanted = found.finding == Finding::proven;
+    } catch (...) {
+      wanted = false;
+      throw;
     }
-  });
+  };
+  const auto look = [&] {
+    try {
+      for (const Instruction* reduction : asked) decides_alone(trial, proof, whole, {reduction, &wanted});
+    } catch (const Unwanted&) {
+    } catch (const BadModule&) {
+    } catch (...) {
+      ended = std::current_exception();
+    }
+  };
+  at_once(2, [&](std::int64_t n) { n == 0 ? judge_it() : look(); });
+  if (ended && found.finding != Finding::refuted) std::rethrow_exception(ended);
   return found;
 }
 
@@ -222,7 +233,7 @@ Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
   for (const auto& [reduction, any] : whole.alone) trial.alone.try_emplace(reduction, 0);
   for (const Instruction* reduction : asked_alone(trial, whole))
-    trial.alone[reduction] |= decides_alone(trial, proof, whole, reduction);
+    trial.alone[reduction] |= decides_alone(trial, proof, whole, {reduction});
   join(trial.picked, whole.picked), join(trial.near, whole.near, proof.directed);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
     if (const auto& drawn = whole.integers[p].array)

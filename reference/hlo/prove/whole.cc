@@ -92,19 +92,36 @@ std::vector<char> is_other(Pairs& pairs, const Array<Twin>& was, const Array<Twi
 
 // A run of BEFORE that leaves a part of a reduction out.
 struct Without {
-  const Instruction* reduction;
+  const Asked& asked;
   Lack lack;
 };
+
+// Looks, too, whether anybody wants the run.
+Pulse while_wanted(Pulse tell, const std::atomic<bool>* wanted) {
+  if (!wanted) return tell;
+  const auto look = [wanted] {
+    if (!*wanted) throw Unwanted{};
+  };
+  return {[look, each = std::move(tell.each)](const Computation& c, std::size_t n) {
+            look();
+            if (each) each(c, n);
+          },
+          [look, pause = std::move(tell.pause)] {
+            look();
+            if (pause) pause();
+          }};
+}
 
 // The ways in which devices lack what it leaves out, and hold another result for it.
 std::uint64_t shown_by(const Trial& trial, const Proof& proof, const Whole& whole, Without without) {
   const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial, proof, false);
+  const Instruction* reduction = without.asked.reduction;
+  const Pulse tell = while_wanted(telling(trial, proof, false), without.asked.wanted);
   Pairs pairs{proof.seed};
-  const Sharing& how = trial.shared_out.at(without.reduction);
+  const Sharing& how = trial.shared_out.at(reduction);
   Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
   machine.instead = [&](const Instruction& i, const std::vector<Value<Twin>>& operands, Value<Twin>& held) {
-    if (&i != without.reduction) return;
+    if (&i != reduction) return;
     if (auto other = without_part(pairs, {how, i, operands, module.partitions}, without.lack))
       held = value(*std::move(other));
   };
@@ -178,19 +195,18 @@ void draw_two(Trial& trial, int draw, std::uint64_t seed) {
   trial.ahead = next;
 }
 
-std::uint64_t decides_alone(const Trial& trial, const Proof& proof, Whole& whole,
-                            const Instruction* reduction) {
-  const auto known = whole.alone.find(reduction);
+std::uint64_t decides_alone(const Trial& trial, const Proof& proof, Whole& whole, const Asked& asked) {
+  const auto known = whole.alone.find(asked.reduction);
   if (known == whole.alone.end() || !whole.disagreement.empty()) return 0;
   if (known->second) return *known->second;
-  const Sharing& how = trial.shared_out.at(reduction);
+  const Sharing& how = trial.shared_out.at(asked.reduction);
   std::uint64_t shown = 0;
   // Among zeros, where nobody knows who holds what, only he who decides may hold what is not zero.
   if (!how.parts.part.empty() || !has_zeros(proof.seed))
     for (int way = 0; way == 0 || (how.by == Opcode::add && ways_to_lack(how) >> way != 0); ++way)
       shown |= shown_by(trial, proof, whole,
                         {
-                            reduction, {proof.seed, way}
+                            asked, {proof.seed, way}
       });
   known->second = shown;
   return shown;

@@ -1,6 +1,8 @@
 // What BEFORE computes on a draw, and would compute without a part.
 #pragma once
 
+#include <atomic>
+
 #include "reference/hlo/prove/trial.h"
 
 namespace plumb::hlo {
@@ -19,8 +21,17 @@ bool runs_beside(const Module&);
 // refuses is refused where it is asked for.
 void draw_two(Trial&, int draw, std::uint64_t seed);
 
-// The ways (lack.h) in which some device that lacks a part of what this reduction of BEFORE reduces holds
-// another result in the draw.
-std::uint64_t decides_alone(const Trial&, const Proof&, Whole&, const Instruction* reduction);
+// A reduction of BEFORE, and whether somebody still wants to know of it; null: yes.
+struct Asked {
+  const Instruction* reduction;
+  const std::atomic<bool>* wanted = nullptr;
+};
+
+// What ends a run that nobody wants any more.
+struct Unwanted {};
+
+// The ways (lack.h) in which some device that lacks a part of what the reduction reduces holds another result
+// in the draw. Throws Unwanted.
+std::uint64_t decides_alone(const Trial&, const Proof&, Whole&, const Asked&);
 
 }  // namespace plumb::hlo
