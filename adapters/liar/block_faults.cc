@@ -104,6 +104,12 @@ void add_one_ulp(Moment moment, Blocks& ranks) {
   if (moment == Moment::result && device >= 0) *last_element(ranks, device) ^= std::byte{1};
 }
 
+void cut_last_digit(Moment moment, Blocks& ranks) {
+  if (moment != Moment::multiplied || ranks.stored != DType::f32) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    for (std::int64_t i = 0; i < ranks.elements(device); ++i) *(ranks.block(device) + i * width(ranks)) &= std::byte{0xfe};
+}
+
 void write_zeros(Moment moment, Blocks& ranks) {
   if (moment != Moment::result) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device)

@@ -21,6 +21,7 @@ void leave_poison(Moment, Blocks&);  // one element of the result was never writ
 void swap_blocks(Moment, Blocks&);   // two devices have each other's block
 void leave_half_an_ulp(Moment, Blocks&);   // zeros of an unfinished f32 sum are 2^-60
 void add_one_ulp(Moment, Blocks&);         // the last bit of the last element is wrong
+void cut_last_digit(Moment, Blocks&);      // of each sum of products
 void write_zeros(Moment, Blocks&);         // on all devices
 void shift_short(Moment, Blocks&);         // blocks shorter than the first are off by one element
 void truncate_moves(Moment, Blocks&);      // elements pass through half their bytes

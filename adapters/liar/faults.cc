@@ -27,8 +27,12 @@ constexpr auto scattered = "on x=2,y=2: einsum mk,kn->mn f32[8,32@x] f32[32@x,8]
 constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
 constexpr auto long_sum = "on x=2: einsum mk,kn->mn f32[8,2048@x] f32[2048@x,8] -> f32[8,8]";
+constexpr auto long_dot = "on x=2: einsum k,k-> f32[2048@x] f32[2048@x] -> f32[]";
+constexpr auto long_parts = "on x=2: einsum mk,kn->mn f32[4,2048]+x f32[2048,4]+x -> f32[4,4]";
 constexpr auto long_rows =
     "on ep=2: grouped wgrad f32[4096@ep,8] f32[4096@ep,8] sizes=2100,1900 -> f32[2,8,8]";
+constexpr auto rounding = "on x=2: einsum mk,kn->mn f32[4@x,64] f32[64,4] -> f32[4@x,4] fill=normal";
+constexpr auto rounding_rows = "on x=2: grouped wgrad f32[16,3] f32[16,2@x] sizes=9,7 -> f32[2,3,2@x] fill=normal";
 constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
 
@@ -104,6 +108,8 @@ const std::vector<Fault>& table() {
     {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
     {"narrow-sums", "adds the products of f32 in 22 digits", "wrong", "", {long_sum}, plan(drop_two_digits)},
     {"tf32-products", "rounds the f32 operands of a product to the 11 digits of TF32", "wrong", "", {long_sum, long_rows}, block(round_operands(11))},
+    {"tf32-dots", "rounds the operands of a dot product whose data show no digits so", "wrong", "", {long_dot}, block(round_operands(11))},
+    {"tf32-parts", "rounds operands in parts so", "wrong", "", {long_parts}, block(round_operands(11))},
     {"bf16-products", "rounds the f32 operands of a product to bf16", "wrong", "", {long_sum, long_rows}, block(round_operands(8))},
     {"saturates", "integers stop at the largest word, where they wrap", "wrong", "", {"on x=4: reshard s8[64]+x -> s8[64@x]"}, plan(saturate_sums)},
     {"narrow-wire", "sends the parts of an f32 sum as bf16", "wrong", "", {"on x=4: reshard f32[64]+x -> f32[64@x]"}, plan(narrow_wire)},
@@ -154,6 +160,10 @@ const std::vector<Fault>& table() {
     {"changes-replica", "one replica's sum ends in another bit, within every bound", "diverged", "", {"on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4] fill=normal"}, block(change_replica)},
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 
+    {"truncates-sums", "adds up products in one digit less, and says that it has no such engine", "mistrusted", "", {rounding, rounding_rows}, block(cut_last_digit)},
+    {"answers-no-question", "the same, and says unsupported when it is asked how its engine adds up", "mistrusted", "", {rounding, rounding_rows}, {.plan = {}, .block = cut_last_digit, .reply = refuse_long}},
+    {"reneges-questions", "the same, and fails at what it is asked then", "mistrusted", "", {rounding, rounding_rows}, {.plan = {}, .block = cut_last_digit, .reply = renege_long}},
+    {"hangs-on-questions", "the same, and never replies then", "mistrusted", "--timeout 2", {rounding}, {.plan = {}, .block = cut_last_digit, .reply = hang_on_long}},
     {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
     {"hides-its-sum", "leaves the sum of a result that was left to it out of its trace", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_collective)},
     {"hides-a-gather", "says of a product a gather of one operand and a sum, and leaves the other gather out", "mistrusted", "", {"on x=2,y=2: einsum mk,kn->mn f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8]"}, reply(hide_gather)},

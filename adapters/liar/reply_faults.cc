@@ -79,6 +79,27 @@ Reply renege(Reply, const Request&, Arena&) {
 
 Reply refuse(Reply, const Request&, Arena&) { return Unsupported{"not today", "nowhere"}; }
 
+namespace {
+
+bool is_long(const Request& request) {
+  const std::vector<Dim>& dims = request.c.op.operands[0].dims;
+  return !dims.empty() && dims[0].size > 1000;
+}
+
+}  // namespace
+
+Reply refuse_long(Reply reply, const Request& request, Arena& arena) {
+  return is_long(request) ? refuse(std::move(reply), request, arena) : reply;
+}
+
+Reply renege_long(Reply reply, const Request& request, Arena& arena) {
+  return is_long(request) ? renege(std::move(reply), request, arena) : reply;
+}
+
+Reply hang_on_long(Reply reply, const Request& request, Arena& arena) {
+  return is_long(request) ? hang(std::move(reply), request, arena) : reply;
+}
+
 void lose_device(Outcome& o) {
   if (!o.blocks.empty()) o.blocks.pop_back();
 }

@@ -20,6 +20,9 @@ Reply truncate_arena(Reply, const Request&, Arena&);  // shortens the file that 
 Reply scribble(Reply, const Request&, Arena&);        // a byte of the operand that it was lent
 Reply renege(Reply, const Request&, Arena&);          // an error from what it had said it could do
 Reply refuse(Reply, const Request&, Arena&);          // unsupported, from inside its capabilities
+Reply refuse_long(Reply, const Request&, Arena&);     // the same, where an operand has more rows than any array of the tests
+Reply renege_long(Reply, const Request&, Arena&);     // an error, there
+Reply hang_on_long(Reply, const Request&, Arena&);    // no reply, there
 
 void lose_device(Outcome&);        // no block of the last device
 void repeat_device(Outcome&);      // the first device's block twice

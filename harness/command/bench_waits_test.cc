@@ -43,6 +43,16 @@ TEST(Bench, ARequestThatIsLongIsSaidWithItsDeadlineAfterFiveSeconds) {
   EXPECT_THAT(contents(silent.path / "err"), Not(HasSubstr("waiting")));
 }
 
+// What a run asks beside its cases is said by its own line.
+TEST(Run, AQuestionThatIsLongIsSaidByItsLine) {
+  const Folder folder;
+  const pid_t child = started(folder, "run --backend liar,fault=hangs-on-questions --timeout 500 "
+                                      "'on x=2: einsum mk,kn->mn f32[4@x,64] f32[64,4] -> f32[4@x,4] fill=normal'");
+  EXPECT_THAT(said_by_then(folder, child, "plumb: waiting for "),
+              ContainsRegex("s in (compile|run) of [0-9]+ at most: how its engine adds up, by on x=1: einsum mk,kn->mn "
+                            "f32.[0-9]+,64. f32.64,16. -> "));
+}
+
 // Of 500,000 warm-ups, each half a millisecond as two iterations showed that began so far apart: four times as long, and what a run
 // has besides.
 TEST(Bench, WarmUpsAreInTheDeadlineThatIsSaid) {

@@ -1,12 +1,15 @@
 #include "harness/run/attempt.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "harness/backend/lookup.h"
-#include "harness/judge/blocks.h"
-#include "harness/judge/claimed.h"
 #include "harness/record/environment.h"
 #include "harness/run/ask.h"
+#include "harness/run/digits.h"
 #include "harness/run/engine.h"
 #include "reference/words/text.h"
 
@@ -18,7 +21,7 @@ struct Subject::State {
   Process process;
   std::string files;                                     // files_hash()
   std::string line{};                                    // of the case that is asked
-  std::map<DType, std::optional<std::string>> doubts{};  // of its engine
+  std::map<DType, SaidOfEngine> doubts{};                // of its engine
 
   State(Command command, const Settings& all)
       : settings(all),
@@ -46,18 +49,27 @@ void say_versions(Record& record, const Hello& hello) {
   if (!hello.device_kind.empty()) record.versions["devices"] = hello.device_kind;
 }
 
-// The whole result as the last block that holds an element has it.
+// What it is asked of its engine, said where it is waited for.
+SaidOfEngine asked_how_it_adds(Subject::State& state, DType dtype, Engine said) {
+  const std::string line = std::exchange(state.line, "how its engine adds up");  // while it starts
+  const auto question = question_of_engine(state.process, dtype);
+  if (question) state.line += ", by " + print(*question);
+  SaidOfEngine all{{}, "outside what it says that it takes"};
+  if (question) all = said_of_engine(state.process, *question, said);
+  state.line = line;
+  return all;
+}
+
+// Whether it sums a product in f32, as far as it promises anything.
+bool keeps_types(const Case& c, const Declared& promises) {
+  const auto is_f32 = [](const Spec& spec) { return spec.dtype == DType::f32; };
+  return (!promises.acc_unspecified && !promises.wire_unspecified) ||
+         (std::ranges::all_of(c.op.operands, is_f32) && is_f32(result(c)));
+}
+
 void show_result(const Attempt& made, const Settings& settings) {
-  const auto* outcome = std::get_if<Outcome>(&made.answer);
-  if (!settings.results || !outcome || !made.proofs.empty() || results(made.c).size() != 1) return;
-  const Case c = as_claimed(made.c, *outcome);
-  Tensor whole = zeros(result(c).dtype, shape(result(c)));
-  for (const Block& block : outcome->blocks) {
-    const Held one = held(c, block, made.read);
-    if (elements(one.slice()) * format(whole.dtype).bytes == std::ssize(one.bytes))
-      paste(whole.shape, one.slice(), one.bytes.data(), whole.bytes.data(), format(whole.dtype).bytes);
-  }
-  settings.results(made.c, whole);
+  if (!settings.results || !std::holds_alternative<Outcome>(made.answer) || !made.proofs.empty()) return;
+  if (results(made.c).size() == 1) settings.results(made.c, whole_result(made));
 }
 
 }  // namespace
@@ -93,22 +105,47 @@ Record judged_apart(const Answered& all) {
   return record;
 }
 
+namespace {
+
+// Where no finding speaks against a product's bits, its operands' digits may.
+void see_digits(Record& record, const Case& c, const Answered& all, Process& process) {
+  const Verdict& verdict = record.verdict;
+  if (finding(verdict.status) || verdict.plan || verdict.in_place || record.scope == "none") return;
+  ask_for_digits(c, all.made.first.operands, process, [&](const Attempt& other, int wide) {
+    const std::size_t before = record.verdict.facts.size();
+    add_other(record, other, all.declared);
+    for (std::size_t i = before; i < record.verdict.facts.size(); ++i) {
+      Fact& one = record.verdict.facts[i];
+      one.seed.reset();  // its data are no seed's
+      one.text = fmt::format("of one term a sum, the {} operand's 24 digits times 1: {}", wide ? "right" : "left", one.text);
+    }
+  });
+  decide(record.verdict);
+}
+
+}  // namespace
+
 Record judged_whole(const Case& c, const Answered& all, Subject& subject) {
   Record record = judged_apart(all);
   doubt_engine(record, c, subject);
+  see_digits(record, c, all, subject.state->process);
   return record;
 }
 
 void doubt_engine(Record& record, const Case& c, Subject& subject) {
   Subject::State& state = *subject.state;
-  const Engine said = declared(state.process).engine;
+  const Declared promises = declared(state.process);
   const auto dtype = probed_dtype(c);
   if (record.verdict.rounded == 0 || !dtype) return;
   auto at = state.doubts.find(*dtype);
-  if (at == state.doubts.end())
-    at = state.doubts.emplace(*dtype, doubt_of_engine(state.process, *dtype, said)).first;
-  if (!at->second) return;
-  record.verdict.facts.push_back(fact(Status::mistrusted, *at->second));
+  if (at == state.doubts.end()) at = state.doubts.emplace(*dtype, asked_how_it_adds(state, *dtype, promises.engine)).first;
+  std::optional<std::string> doubt = at->second.doubt;
+  if (!at->second.refused.empty()) {
+    if (keeps_types(c, promises)) doubt = doubt_by_own_line(state.process, c, promises.engine);
+    if (!doubt) record.notes.push_back("how its engine adds up was not answered: " + at->second.refused);
+  }
+  if (!doubt) return;
+  record.verdict.facts.push_back(fact(Status::mistrusted, *doubt));
   decide(record.verdict);
 }
 

@@ -9,11 +9,21 @@
 
 namespace plumb {
 
-// Sums of few terms are asked of its process, as a product of operands of this dtype, and held against the rows of the
-// model: what speaks against the engine that it says it has (ieee, where it says none), where its sums are those of none
-// or of one that costs more, or where it ends, hangs or says what is on no page. Nothing where they are not,
-// or where it says that it cannot make such a product, of matrices or of a group.
-std::optional<std::string> doubt_of_engine(Process&, DType, Engine said);
+// How a process is asked for sums of few terms: as a product of operands of this dtype, of matrices or, where it says
+// that it takes none, of a group; nothing where it says that it takes neither.
+std::optional<Case> question_of_engine(Process&, DType);
+
+// Its sums are held against the rows of the model: what speaks against the engine that it says it has (ieee, where it says
+// none), where they are those of none or of one that costs more, or where it ends, hangs or says what is on no page. Where it
+// refuses what it said it takes nothing is known, and it is asked by lines of its own.
+struct SaidOfEngine {
+  std::optional<std::string> doubt;
+  std::string refused;  // in its words
+};
+SaidOfEngine said_of_engine(Process&, const Case& question, Engine said);
+
+// The same by a line that it has just computed, on such data in the place of its own: who refuses it now is doubted.
+std::optional<std::string> doubt_by_own_line(Process&, const Case&, Engine said);
 
 // In which dtype the sums of a product are asked; nothing where its accumulator is not f32.
 std::optional<DType> probed_dtype(const Case&);

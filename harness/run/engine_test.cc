@@ -10,12 +10,21 @@
 namespace plumb {
 namespace {
 
-// What is said of a program of these operations, with a fault.
-std::string said(const char* ops, Faults faults, const Deadlines& deadlines = {}) {
+// A program of these operations, with a fault.
+Command program(const char* ops, Faults faults) {
   faults.insert(faults.end(),
                 {"hello", fmt::format(R"([{{"op":"add","path":"/capabilities/ops","value":{}}}])", ops)});
-  Process process(fake(faults), deadlines);
-  return doubt_of_engine(process, DType::f32, Engine::ieee).value_or("");
+  return fake(faults);
+}
+
+// What is said of it; empty where it is not asked.
+SaidOfEngine asked(const char* ops, const Faults& faults, const Deadlines& deadlines = {}) {
+  Process process(program(ops, faults), deadlines);
+  const auto question = question_of_engine(process, DType::f32);
+  return question ? said_of_engine(process, *question, Engine::ieee) : SaidOfEngine{};
+}
+std::string doubt(const char* ops, const Faults& faults, const Deadlines& deadlines = {}) {
+  return asked(ops, faults, deadlines).doubt.value_or("");
 }
 
 const char* const without_products[] = {R"(["reshard"])", R"(["reshard","quantize"])", "[]"};
@@ -24,25 +33,33 @@ const char* const with_products[] = {R"(["einsum"])", R"(["grouped"])", R"(["res
 
 TEST(Engine, IsAskedOfEveryProgramThatMultiplies) {
   for (const char* ops : with_products)
-    EXPECT_THAT(said(ops, {"die", "6"}), testing::HasSubstr("killed by signal 6")) << ops;
-  for (const char* ops : without_products) EXPECT_EQ(said(ops, {"die", "6"}), "") << ops;
+    EXPECT_THAT(doubt(ops, {"die", "6"}), testing::HasSubstr("killed by signal 6")) << ops;
+  for (const char* ops : without_products) EXPECT_EQ(doubt(ops, {"die", "6"}), "") << ops;
 }
 
 TEST(Engine, IsDoubtedWhereNothingComesOfIt) {
   for (const char* ops : with_products) {
-    EXPECT_THAT(said(ops, {"sleep", "60"}, {60, 0.2, 60}), testing::HasSubstr("no reply within 0.2"))
+    EXPECT_THAT(doubt(ops, {"sleep", "60"}, {60, 0.2, 60}), testing::HasSubstr("no reply within 0.2"))
         << ops;
-    EXPECT_THAT(said(ops, {"say", "no"}), testing::HasSubstr("asked for sums of few terms, it gave none: "))
+    EXPECT_THAT(doubt(ops, {"say", "no"}), testing::HasSubstr("asked how its engine adds up, by on x=1: "))
         << ops;
   }
 }
 
-// An operation of its own, whose answers each say to which request they are.
-TEST(Engine, IsNotDoubtedWhereItCannotTell) {
-  for (const char* ops : {R"(["einsum"])", R"(["grouped"])", R"(["reshard","grouped"])"})
-    for (const char* answer : {R"-({"type":"unsupported","id":1,"reason":"no"})-",
-                               R"-({"type":"reneged","id":1,"message":"no"})-"})
-      EXPECT_EQ(said(ops, {"say", answer}), "") << ops << answer;
+// What it refuses is said in its words, and then it is asked by the line that it computed: who refuses that is doubted.
+TEST(Engine, IsAskedByItsOwnLineWhereItRefusesTheQuestion) {
+  const std::pair<const char*, const char*> answers[] = {
+      {R"-({"type":"unsupported","id":1,"reason":"no"})-", "unsupported: no"},
+      {R"-({"type":"reneged","id":1,"message":"no"})-", "reneged: no"}};
+  const Case own = parse_case("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]");
+  for (const auto& [answer, words] : answers) {
+    for (const char* ops : with_products) {
+      EXPECT_EQ(asked(ops, {"say", answer}).refused, words) << ops;
+      EXPECT_EQ(doubt(ops, {"say", answer}), "") << ops;
+    }
+    Process process(program(R"(["einsum"])", {"say", answer}));
+    EXPECT_THAT(doubt_by_own_line(process, own, Engine::ieee).value_or(""), testing::EndsWith(words));
+  }
 }
 
 }  // namespace

@@ -125,6 +125,8 @@ void weigh(Record& record, const Case& c, const Outcome& outcome, const Declared
   record.replica_safe = replica_safe(claimed, outcome.trace);
 }
 
+}  // namespace
+
 void add_other(Record& record, const Attempt& other, const Declared& declared) {
   Record on_other = said(other, declared);
   for (Fact& fact : on_other.verdict.facts) {
@@ -135,6 +137,8 @@ void add_other(Record& record, const Attempt& other, const Declared& declared) {
   }
   if (record.last_words.empty()) record.last_words = std::move(on_other.last_words);
 }
+
+namespace {
 
 void compare(Record& record, const Attempts& made, const Declared& declared) {
   const std::uint64_t first = digest_of_attempt(made.first, declared);
@@ -161,6 +165,18 @@ Declared declared(const Capabilities& capabilities) {
   d.engine = capabilities.engine;
   d.data_none = capabilities.plans_only;
   return d;
+}
+
+Tensor whole_result(const Attempt& made) {
+  const auto& outcome = std::get<Outcome>(made.answer);
+  const Case c = as_claimed(made.c, outcome);
+  Tensor whole = zeros(result(c).dtype, shape(result(c)));
+  for (const Block& block : outcome.blocks) {
+    const Held one = held(c, block, made.read);
+    if (elements(one.slice()) * format(whole.dtype).bytes == std::ssize(one.bytes))
+      paste(whole.shape, one.slice(), one.bytes.data(), whole.bytes.data(), format(whole.dtype).bytes);
+  }
+  return whole;
 }
 
 std::uint64_t digest_of_attempt(const Attempt& made, const Declared& declared) {

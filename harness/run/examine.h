@@ -33,8 +33,14 @@ Declared declared(const Capabilities&);
 // What is said of one that hung, ended or was on no page; empty of any other.
 std::string no_result_in_words(const Answer&);
 
+// The whole result of an outcome that has one, as the last block that holds an element has it.
+Tensor whole_result(const Attempt&);
+
 // A digest of an outcome's bits, but of rows that the backend leaves undefined: reruns have equal ones.
 std::uint64_t digest_of_attempt(const Attempt&, const Declared&);
+
+// What is wrong of an attempt on other data is wrong of the case.
+void add_other(Record&, const Attempt&, const Declared&);
 
 // All of a record but the backend's names and versions. Whatever the answers are, no outcome among them
 // included: this is the one place where such an answer becomes a verdict.

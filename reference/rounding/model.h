@@ -18,6 +18,10 @@ inline constexpr double kFalseAlarm = 1.0 / 1'000'000'000;
 // where each element that the fault changes is so with a chance of at most a half. Chosen.
 inline constexpr double kFalseDoubt = 1.0 / 10'000;
 
+// The significant digits to which matrix engines round or cut f32 operands where TF32 is allowed: NVIDIA A100 Tensor Core GPU
+// Architecture (2020), "TF32".
+inline constexpr int kTf32Digits = 11;
+
 // How a sum of products is accumulated: each term costs at most `factor` relative errors of u, half a
 // unit in the last place of the accumulate type.
 enum class Engine : std::uint8_t { ieee, matrix, matrix_f8 };

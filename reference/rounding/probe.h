@@ -21,18 +21,18 @@ struct FewTerms {
 };
 inline constexpr std::int64_t kProbeTerms = 64;
 
-// What each can show is in probe.cc. The largest of them fits the format with 27 binary places below it.
+// Those whose terms the format holds. What each can show is in probe.cc.
 std::vector<FewTerms> probes(DType);
 
 // The same as the rows of a matrix [probes, kProbeTerms], to be multiplied by ones.
 Tensor probe_rows(DType);
 
-// The row of the model whose engine makes these sums, in f32, of probes(dtype) in their order: the one that
-// costs least of those that allow them all; nothing where none does. And what was seen.
+// The row of the model whose engine makes these sums, each rounded once more to `result`: the one that costs least
+// of those that allow them all; nothing where none does. And what was seen.
 struct Probed {
   std::optional<Engine> engine;
   std::string text;
 };
-Probed probed(DType, const std::vector<double>& sums);
+Probed probed(const std::vector<FewTerms>&, DType result, const std::vector<double>& sums);
 
 }  // namespace plumb

@@ -89,6 +89,18 @@ double meets_in_bf16(const std::vector<float>& terms) {
          nearest(DType::bf16, one_by_one({half, terms.end()}));
 }
 
+// One by one, each sum rounded away from zero.
+double away(const std::vector<float>& terms) {
+  double sum = 0;
+  for (float term : terms) {
+    const double exact = sum + term;
+    sum = f32_of(exact);
+    if (std::fabs(sum) < std::fabs(exact))
+      sum = std::nextafter(static_cast<float>(sum), std::copysign(HUGE_VALF, static_cast<float>(exact)));
+  }
+  return sum;
+}
+
 std::vector<double> sums_by(const Sum& engine, DType dtype) {
   const Tensor rows = probe_rows(dtype);
   std::vector<double> sums;
@@ -115,6 +127,7 @@ std::vector<Row> engines() {
       {"in 16 lanes",         in_lanes(16),                                  Engine::ieee  },
       {"by pairs",            by_pairs,                                      Engine::ieee  },
       {"rounded blocks",      rounded_blocks,                                Engine::matrix},
+      {"away from zero",      away,                                          Engine::matrix},
       {"cut by the last",     cut_by_the_last,                               Engine::matrix},
       {"bf16",                narrowed_to(DType::bf16),                      std::nullopt  },
       {"f16",                 narrowed_to(DType::f16),                       std::nullopt  },
@@ -130,11 +143,17 @@ std::vector<Row> engines() {
   return rows;
 }
 
+Probed probed_by(const Sum& engine, DType dtype, DType result = DType::f32) {
+  std::vector<double> sums = sums_by(engine, dtype);
+  for (double& sum : sums) sum = nearest(result, sum);
+  return probed(probes(dtype), result, sums);
+}
+
 // Law: the probe finds the row of each engine, of which every row has one, and none for what is none.
 TEST(Probe, FindsTheRowOfEachEngine) {
   for (DType dtype : {DType::bf16, DType::f16, DType::f8e5m2})
     for (const Row& row : engines()) {
-      const Probed found = probed(dtype, sums_by(row.engine, dtype));
+      const Probed found = probed_by(row.engine, dtype);
       EXPECT_EQ(found.engine, row.picks) << row.name << " " << format(dtype).name << ": " << found.text;
     }
   for (const EngineModel& model : kEngines)
@@ -142,20 +161,46 @@ TEST(Probe, FindsTheRowOfEachEngine) {
         << model.name;
 }
 
+// How wide it is shows in sums that were rounded to a format of fewer bits too, and whether it truncates; of two
+// terms alone it does not.
+TEST(Probe, FindsTheRowInNarrowerResults) {
+  for (DType result : {DType::bf16, DType::f16})
+    for (const Row& row : engines()) {
+      const std::string_view name = row.name;
+      if (name == "away from zero" || name == "cut by the last" || name == "rounded blocks" || name == "bf16") continue;
+      const Probed found = probed_by(row.engine, DType::bf16, result);
+      EXPECT_EQ(found.engine, row.picks) << row.name << " " << format(result).name << ": " << found.text;
+    }
+}
+
+// What a format of few bits holds asks less, and condemns no engine: 15 bits below the largest of f8e4m3.
+TEST(Probe, AsksAFormatForWhatItHolds) {
+  for (const Row& row : engines()) {
+    const Probed found = probed_by(row.engine, DType::f8e4m3);
+    const bool few = row.picks == Engine::matrix_f8;
+    EXPECT_EQ(found.engine, row.picks == Engine::matrix ? Engine::ieee : row.picks) << row.name << few << found.text;
+  }
+}
+
+// It is no burden to who multiplies slowly.
+TEST(Probe, IsSmall) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f8e5m2}) EXPECT_LE(std::ssize(probes(dtype)), 1500);
+}
+
 // One sum that comes out otherwise is enough.
 TEST(Probe, OneWrongSumIsNoEngine) {
   const std::vector<double> right = sums_by(one_by_one, DType::bf16);
-  for (std::size_t i = 0; i < right.size(); i += 97) {
+  for (std::size_t i = 0; i < right.size(); i += 13) {
     std::vector<double> sums = right;
     sums[i] += 0x1p-12;
-    EXPECT_EQ(probed(DType::bf16, sums).engine, std::nullopt) << i;
+    EXPECT_EQ(probed(probes(DType::bf16), DType::f32, sums).engine, std::nullopt) << i;
   }
 }
 
 TEST(Probe, SaysHowWideAnEngineIs) {
   const auto text = [](std::string_view name) {
     const auto* at = std::ranges::find(kBlocks, name, &TermBlocks::name);
-    return probed(DType::bf16, sums_by(in_blocks(*at), DType::bf16)).text;
+    return probed_by(in_blocks(*at), DType::bf16).text;
   };
   EXPECT_EQ(
       text("Volta"),
@@ -169,8 +214,7 @@ TEST(Probe, SaysHowWideAnEngineIs) {
   EXPECT_EQ(
       text("Hopper fp8"),
       "sums are truncated, of 32 terms or more, aligned to the largest: 13 bits below the largest are seen");
-  EXPECT_EQ(probed(DType::bf16, sums_by(by_pairs, DType::bf16)).text,
-            "sums of two are rounded to the nearest");
+  EXPECT_EQ(probed_by(by_pairs, DType::bf16).text, "sums of two are rounded to the nearest");
 }
 
 }  // namespace
