@@ -17,6 +17,8 @@ LABELS = {"unit", "law", "suite", "prove"}
 MOST_BYTES = 16 << 30
 NETS = re.compile("drawn|pinned|changed|damaged")
 WALL = 4  # times its processor time, a test is waited for: a machine that is busy kills no mutation
+MOST = 600  # seconds of a processor a test takes, without a mutation
+FAILS = -1
 OUT_OF_TIME, NO_VERDICT = "out of time", "no verdict"
 
 
@@ -156,26 +158,25 @@ class Trial:
                 self.tests += [Test(path, [], name) for name in names_of(path, arguments)]
             else:
                 self.tests.append(Test(path, arguments, ""))
-        broken = []
         for i, test in enumerate(self.tests):
-            if not self.cover(test):
-                broken.append(test)
+            self.cover(test, min(MOST, under))
             if i % 50 == 49:
                 say(f"{i + 1} of {len(self.tests)} tests passed through")
-        for test in broken:
-            say(f"fails without a mutation, left out: {self.title(test)}")
-        self.tests = sorted((test for test in self.tests if test not in broken), key=lambda test: test.seconds)
+        for test in self.tests:
+            if test.seconds == FAILS:
+                say(f"fails without a mutation, left out: {self.title(test)}")
+        self.tests = sorted((test for test in self.tests if test.seconds != FAILS), key=lambda test: test.seconds)
         self.by_any, self.ruled = any_with(self.tests, 1), any_with(self.tests, 2)
         self.quick = [test for test in self.tests if test.seconds < under]
-        long = [test.seconds for test in self.tests if test.seconds >= under]
-        if long:
-            say(f"{len(long)} of {len(self.tests)} tests take {under} s and more each and are left out, {sum(long):.0f} s of them in all")
+        if len(self.quick) < len(self.tests):
+            say(f"{len(self.tests) - len(self.quick)} of {len(self.tests)} tests take {under:g} s and more each and are left out")
 
     def title(self, test):
         return f"{test.program.name} {test.name or ' '.join(test.arguments)}"
 
-    def cover(self, test):
-        """Notes what a test reaches; whether it passes as it stands. Known already where the program is the same."""
+    def cover(self, test, most):
+        """Notes what a test reaches, and how long it takes: FAILS where it does not pass as it stands. Known already where
+        the program is the same; what takes `most` seconds is not noted."""
         programs = [test.program] + [self.overlay.home / "bin" / name for name in ("plumb-local", "plumb-liar")
                                      if test.arguments and (self.overlay.home / "bin" / name).exists()]
         same = "".join(f"{one.stat().st_mtime_ns} {one.stat().st_size} " for one in programs)
@@ -186,11 +187,13 @@ class Trial:
         if not seconds.exists():
             noted.write_bytes(bytes(self.overlay.size))
             before = processor_time()
-            code, said = attempt(command(test.program, test.arguments, [test.name]), 600, self.folder,
+            code, said = attempt(command(test.program, test.arguments, [test.name]), most, self.folder,
                                  PLUMB_MUTANTS_REACHED=str(noted))
-            seconds.write_text(f"{processor_time() - before if code == 0 else -1}")
+            if most < MOST and why(code, said) in (OUT_OF_TIME, f"{NO_VERDICT}: wall clock"):
+                test.seconds, test.reached = math.inf, bytes(self.overlay.size)
+                return
+            seconds.write_text(f"{processor_time() - before if code == 0 else FAILS}")
         test.seconds, test.reached = float(seconds.read_text()), noted.read_bytes()
-        return test.seconds >= 0
 
     def of_room(self, mutation):
         room = str(pathlib.Path(mutation.file).parent)
