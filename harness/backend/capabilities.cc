@@ -239,6 +239,7 @@ std::optional<std::string> reason_outside(const Capabilities& has_only, const Ca
 Hello hello_from_json(const json& j) {
   Hello h;
   h.name = text(field(j, "name"), "name");
+  if (h.name.empty()) throw Malformed("name is empty");
   if (const json* versions = optional_field(j, "versions"))
     for (const auto& [key, value] : object(*versions, "versions").items())
       h.versions.emplace_back(key, text(value, "versions"));

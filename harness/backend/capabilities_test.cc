@@ -83,6 +83,7 @@ TEST(Capabilities, ACaseOutsideThemIsUnsupportedForAReason) {
 
 TEST(Hello, SaysWhetherItStandsAlone) {
   const auto hello = [](const char* text) { return hello_from_json(parse_json(text)); };
+  EXPECT_THROW(hello(R"({"name":""})"), Malformed);
   EXPECT_FALSE(hello(R"({"name":"n"})").alone);
   EXPECT_FALSE(hello(R"({"name":"n","alone":false})").alone);
   EXPECT_TRUE(hello(R"({"name":"n","alone":true})").alone);

@@ -117,7 +117,7 @@ const Row rows[] = {
      "the reply: no block of device 0: 2 of 2"},
     // Claims and trace.
     {{"reply", replace("/claims", "[]")}, "the reply: 0 claims for 1 result"},
-    {{"reply", replace("/claims/0", R"("f32[8@q]")")}, "the reply: a claim is not a spec over the mesh"},
+    {{"reply", replace("/claims/0", R"("f32[8@q]")")}, "the reply: a claim is not a spec over the mesh: \"f32[8@q]\": the mesh has no axis 'q', only x"},
     {{"reply", replace("/claims/0", R"("f32[8]?")")}, "the reply: a claim leaves its layout open"},
     {{"reply", set("/trace/0/groups", "[[0,1]]")},
      "the reply: collective 0 of the trace, all-gather: axes and groups are given, and exactly one of axes, "},

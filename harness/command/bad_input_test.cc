@@ -28,7 +28,7 @@ const Bad table[] = {
     {"run 'on x=2: reshard f32[8@x] -> f32[9]'",        "", "a reshard keeps its shape\n  on x=2: reshard f32[8@x] -> f32[9]\n                                  ^", 2},
     {"run 'on x=2: reshrad f32[8@x] -> f32[8]'",        "", "expected reshard, einsum, grouped, quantize or resolve", 2},
     {"run 'on x=2: reshard f32[8@x]* -> f32[8]'",       "", "a spec with a star names no axes",             2},
-    {"run 'on x=2|: reshard f32[8@x] -> f32[8]'",       "", "expected the size of axis 'x'",                2},
+    {"run 'on x=2|: reshard f32[8@x] -> f32[8]'",       "", "expected a size\n  on x=2|: reshard f32[8@x] -> f32[8]\n         ^\n", 2},
     {"run 'sample 0: on x=2: reshard f32[8]* -> f32[8]'", "", "at least one case",                          2},
     {"run 'sample x: on x=2: reshard f32[8]* -> f32[8]'", "", "expected how many cases",                    2},
     {"run hello",                                       "", "expected 'on '",                               2},
@@ -166,6 +166,7 @@ const Bad table[] = {
     {"run --suite smoke --waivers missing.txt",         "", "missing.txt: No such file",                    2},
     {"run --suite smoke --waivers .",                   "", ".: Is a directory",                            2},
     {"run --suite smoke --waivers text.txt",            "", "text.txt:1: expected ': '",                    2},
+    {"run --suite smoke --waivers nobody.txt",          "", "nobody.txt:1: no backend 'locla'; did you mean local? (a command has a slash or a space in it)\n  wrong on locla,plan=ring until 2999-12-31 for #1: op=reshard\n           ^\n", 2},
     // sweeps, and the rest
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]'",      "", "sweep over what?",                             2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis y=2", "", "--axis: there is no axis 'y', the case is on x=2\n  y=2\n  ^", 2},
@@ -232,6 +233,7 @@ struct Files : Folder {
     write(path / "other-names.txt", "# mine\nw f31[8] embed\n");
     write(path / "other.json", "{\"name\":\"somebody's\"}\n");
     write(path / "mine.json", "{\"mine\":1}");
+    write(path / "nobody.txt", "wrong on locla,plan=ring until 2999-12-31 for #1: op=reshard\n");
     write(path / "newer.jsonl", "{\"schema\":99}\n");
     lock = open((path / "locked.jsonl").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     flock(lock, LOCK_EX);

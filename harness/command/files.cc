@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/backend/lookup.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -44,10 +45,28 @@ std::string read_text(const std::string& path, const std::string& expected) {
   return read_text(in, path, expected);
 }
 
+namespace {
+
+// A waiver of a backend that there is not names nothing. A command is whatever it is.
+void check_backend(const Waiver& waiver) {
+  if (waiver.backend.find_first_of(" /") != std::string::npos) return;
+  try {
+    row_named(waiver.backend.substr(0, waiver.backend.find_first_of("@,")));
+  } catch (const BadInput& error) {
+    const std::string_view why = error.what();
+    throw BadInput(fmt::format("{}: {}", waiver.origin,
+                               bad_input(why.substr(0, why.find('\n')), waiver.row, waiver.row.find(waiver.backend)).what()));
+  }
+}
+
+}  // namespace
+
 std::vector<Waiver> waivers_in(const std::string& path) {
   if (path.empty()) return {};
   std::istringstream in(read_text(path, "known findings, a row each (harness/waive/README.md)"));
-  return read_waivers(in, path);
+  std::vector<Waiver> all = read_waivers(in, path);
+  for (const Waiver& waiver : all) check_backend(waiver);
+  return all;
 }
 
 void check_writable(const std::string& path) {

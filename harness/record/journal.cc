@@ -59,6 +59,16 @@ void refuse_what_no_run_left(std::string_view line, bool alone, const std::strin
                                           "stays as it is until somebody takes it away (sed -i '$d')"));
 }
 
+// A line is the key of its record.
+void check_case(const std::string& line) {
+  try {
+    parse_case(line);
+  } catch (const BadInput& error) {
+    const std::string_view why = error.what();
+    throw BadInput(fmt::format("its case '{:.150}' is none: {}", line, why.substr(0, why.find('\n'))));
+  }
+}
+
 Records parse_records(const std::string& text, const std::string& path) {
   if (text.starts_with("\xFD" "7zXZ"))
     throw BadInput(fmt::format("{}: this is compressed; xz -dk '{}' makes the record", path, path));
@@ -73,7 +83,12 @@ Records parse_records(const std::string& text, const std::string& path) {
     try {
       const auto line = parse_json(std::string_view(text).substr(at, end - at));
       if (line.is_discarded()) throw BadInput("it is not JSON");
-      if (!take_origin(line, r.runs)) r.records.push_back(record_from_json(line));
+      if (take_origin(line, r.runs)) {
+        r.whole_bytes = at = end + 1;
+        continue;
+      }
+      r.records.push_back(record_from_json(line));
+      check_case(r.records.back().line);
     } catch (const Malformed& error) {
       throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
     } catch (const BadInput& error) {

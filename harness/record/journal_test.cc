@@ -30,9 +30,11 @@ std::string contents(const std::string& path) {
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-Record record(const std::string& line) {
+std::string line_of(const std::string& axis) { return "on " + axis + "=1: reshard f32[8] -> f32[8]"; }
+
+Record record(const std::string& axis) {
   Record r;
-  r.line = line;
+  r.line = line_of(axis);
   r.backend = "local";
   return r;
 }
@@ -54,7 +56,7 @@ TEST_F(JournalTest, AppendsAndReads) {
     EXPECT_EQ(read_records(path).records.size(), 2U) << "each line is there when append returns";
   }
   Journal again(path);
-  EXPECT_EQ(again.before().records.at(1).line, "two");
+  EXPECT_EQ(again.before().records.at(1).line, line_of("two"));
   again.append(record("three"), "{}");
   EXPECT_EQ(read_records(path).records.size(), 3U);
 }
@@ -93,7 +95,9 @@ TEST_F(JournalTest, AHalfLineOfOursIsABeginningOfOneAndNothingElse) {
   Origin origin;
   origin.started = now_utc(), origin.run = run_drawn(origin.started), origin.backends = {"l\u00f6cal", "mpi"};
   origin.unrun = 1;
-  const std::string first = first_line(origin) + "\n", ours = json_text(record("one \u00e9"), "{\"cores\":-1.5e+3,\"x\":[null,true]}") + "\n",
+  Record noted = record("one");
+  noted.notes = {"one \u00e9"};
+  const std::string first = first_line(origin) + "\n", ours = json_text(noted, "{\"cores\":-1.5e+3,\"x\":[null,true]}") + "\n",
                     last = last_line(origin) + "\n";
   for (const auto& [before, line] : {std::pair{first, ours}, {first + ours, last}, {first + ours, first}, {first, last}, {ours, ours}})
     for (std::size_t size = 1; size < line.size(); ++size) {
@@ -121,6 +125,14 @@ TEST_F(JournalTest, OfATornLineThatIsNotTheLastItSaysWhatToDo) {
   EXPECT_THAT(complaint(path), HasSubstr(":2: this line is not a record: it is not JSON; it begins like one: "
                                          "without it (sed -i 2d " +
                                          path + ") --resume judges its case again"));
+}
+
+TEST_F(JournalTest, ALineIsTheKeyOfItsRecord) {
+  Record none = record("one");
+  none.line = "om x=2: reshard f32[8@x] -> f32[8]";
+  std::ofstream(path) << json_text(record("one"), "{}") << "\n" << json_text(none, "{}") << "\n";
+  EXPECT_THAT(complaint(path), HasSubstr(":2: this line is not a record: its case 'om x=2: reshard f32[8@x] -> f32[8]' is none: "
+                                         "expected 'on '"));
 }
 
 TEST_F(JournalTest, IsForOneRunAtATime) {

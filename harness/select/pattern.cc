@@ -65,6 +65,7 @@ std::vector<std::string> without_bars(const std::string& line) {
   for (std::size_t at = equals + 1; at <= end;) {
     const std::size_t next = std::min(line.find('|', at), end);
     const std::string size = line.substr(at, next - at);
+    if (size.empty()) throw bad_input("expected a size", line, at);
     if (std::ranges::count(sizes, size) > 0) throw bad_input("this size stands twice", line, at);
     sizes.push_back(size);
     std::string one = line.substr(0, equals + 1) + size + line.substr(end);

@@ -35,26 +35,57 @@ Number number(std::string_view word, std::string_view what, std::string_view row
   return value;
 }
 
+// The words of a row that a range is made of, N=1Ki:1Mi:4, and where each begins there.
+struct RangeWords {
+  std::string range;
+  std::vector<std::pair<std::size_t, std::string_view>> words;
+  void add(std::string_view before, std::string_view word) {
+    range += before;
+    words.emplace_back(range.size(), word);
+    range += word;
+  }
+};
+
+// What is wrong with a range is said of the row's own words.
+SizeRange parse_size_of_row(const RangeWords& said, std::string_view whole) {
+  try {
+    return parse_size(said.range);
+  } catch (const BadInput& error) {
+    const std::string_view text = error.what();
+    const std::size_t at = text.size() - text.rfind('\n') - 4;  // "\n  ", and the caret
+    const auto* word = &said.words.front();
+    for (const auto& one : said.words)
+      if (one.first <= at) word = &one;
+    throw bad_input(text.substr(0, text.find('\n')), whole, word->second.data() - whole.data() + (at - word->first));
+  }
+}
+
 // "N from 1Ki to 1Mi by 4", or "N of 1Ki".
 SizeRange size_of_row(std::string_view text, std::string_view whole) {
-  const std::string_view name = take_word(text);
-  std::string range = std::string(name) + "=";
+  RangeWords said;
+  said.add("", take_word(text));
   if (text.starts_with(" of ")) {
     take_word(text);
-    return parse_size(range + std::string(take_word(text)));
+    said.add("=", take_word(text));
+    return parse_size_of_row(said, whole);
   }
   for (std::string_view word : {"from", "to", "by"}) {
-    if (const auto said = take_word(text); said != word)
+    if (const auto have = take_word(text); have != word)
       throw bad_input(fmt::format("expected size NAME from SIZE to SIZE by FACTOR, and {} here", word), whole,
-                      said.data() - whole.data());
-    range += (word == "from" ? "" : ":") + std::string(take_word(text));
+                      have.data() - whole.data());
+    said.add(word == "from" ? "=" : ":", take_word(text));
   }
-  return parse_size(range);
+  return parse_size_of_row(said, whole);
 }
 
 // "sample 200 seed 7" or "max-waste 1.5".
 void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
   const std::string_view word = take_word(text);
+  const bool said = word == "sample"            ? row.sample > 0
+                    : word == "max-waste"       ? row.max_waste >= 0
+                    : word == "max-collectives" ? row.max_collectives >= 0
+                                                : false;
+  if (said) throw bad_input(fmt::format("{} stands twice", word), whole, word.data() - whole.data());
   if (word == "sample") {
     row.sample = number<std::int64_t>(take_word(text), "how many cases", whole);
     if (row.sample == 0) throw bad_input("a sample has at least one case", whole, word.data() - whole.data());
@@ -63,7 +94,10 @@ void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
     else if (!seed.empty())
       throw bad_input("expected seed or ':'", whole, seed.data() - whole.data());
   } else if (word == "size") {
-    row.sizes.push_back(size_of_row(text, whole));
+    const SizeRange size = size_of_row(text, whole);
+    if (std::ranges::count(row.sizes, size.name, &SizeRange::name) > 0)
+      throw bad_input(fmt::format("size {} stands twice", size.name), whole, word.data() - whole.data());
+    row.sizes.push_back(size);
   } else if (word == "max-waste") {
     row.max_waste = number<double>(take_word(text), "a factor", whole);
   } else if (word == "max-collectives") {

@@ -89,5 +89,30 @@ TEST(Sizes, AUsersRangeStandsBeforeThatOfTheRow) {
   EXPECT_THROW(parse_row("size N from 1Ki: on x=2: reshard f32[N@x] -> f32[N]", "s", ""), BadInput);
 }
 
+// The caret is under the word, in the row as it was written.
+TEST(Rows, AreShownAsTheyWereWritten) {
+  struct Bad {
+    std::string row, word, message;
+  };
+  const std::string line = ": on x=2: reshard f32[N@x] -> f32[N]";
+  for (const auto& [row, word, message] : {Bad{"size N from 8 to 1 by 2", "1 by", "a range ends no lower than it begins"},
+                                           {"size N from 8 to 1x by 2", "x by", "expected FROM:TO:FACTOR, or one size"},
+                                           {"size N from q to 16 by 2", "q", "expected a size such as 4096 or 4Ki"},
+                                           {"size N from 8 to 16 by 1", "1:", "a factor is at least 2"},
+                                           {"size N of 4,", ",", "expected FROM:TO:FACTOR, or one size"},
+                                           {"size 5 of 4", "5", "expected NAME=FROM:TO:FACTOR, such as N=1Ki:1Gi:4"},
+                                           {"size N of 4: size N of 8", "size N of 8", "size N stands twice"},
+                                           {"max-waste 1: max-waste 2", "max-waste 2", "max-waste stands twice"},
+                                           {"max-collectives 0: max-collectives 0", "max-collectives 0:", "max-collectives stands twice"},
+                                           {"sample 1: sample 2 seed 1", "sample 2", "sample stands twice"}}) try {
+      parse_row(row + line, "", "");
+      ADD_FAILURE() << row;
+    } catch (const BadInput& error) {
+      const std::string whole = row + line;
+      const std::size_t at = message.ends_with("twice") ? whole.rfind(word) : whole.find(word);
+      EXPECT_EQ(error.what(), message + "\n  " + whole + "\n  " + std::string(at, ' ') + "^");
+    }
+}
+
 }  // namespace
 }  // namespace plumb

@@ -74,9 +74,9 @@ bool holds(const Comparison& term, const Case& c) {
 
 }  // namespace
 
-Where parse_where(std::string_view text) {
+Where parse_where(std::string_view text, std::size_t at) {
   Where where;
-  for (std::size_t at = 0;;) {
+  for (;;) {
     at = std::min(text.find_first_not_of(' ', at), text.size());
     if (at == text.size()) return where;
     where.terms.push_back(take_term(text, at));

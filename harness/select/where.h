@@ -17,8 +17,9 @@ struct Where {
   std::vector<Comparison> terms;
 };
 
-// Throws BadInput at the character; the message lists the keys where one is unknown.
-Where parse_where(std::string_view text);
+// Throws BadInput at the character; the message lists the keys where one is unknown. What stands before `at` is
+// another's.
+Where parse_where(std::string_view text, std::size_t at = 0);
 
 // Whether every term but `status` holds.
 bool matches(const Where&, const Case&);

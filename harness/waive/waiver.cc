@@ -25,10 +25,10 @@ void expect(std::string_view line, std::size_t& at, std::string_view word) {
 }
 
 // All words before "until": a command has several.
-std::string_view take_backend(std::string_view line, std::size_t& at) {
+std::string_view take_backend(std::string_view line, std::size_t colon, std::size_t& at) {
   const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
   const std::size_t end = line.find(" until ", begin);
-  if (end == line.npos) throw bad_input("expected a backend, and 'until' with a date", line, begin);
+  if (end >= colon) throw bad_input("expected a backend, and 'until' with a date", line, begin);
   at = end;
   return line.substr(begin, end - begin);
 }
@@ -51,24 +51,25 @@ Waiver parse(std::string_view line) {
   const std::size_t colon = line.find(": ");
   if (colon == line.npos)
     throw bad_input("expected ': ' and the cases, by the words of --where", line, line.size());
-  const std::string_view head = line.substr(0, colon), status = take_word(head, at);
+  const std::string_view status = take_word(line.substr(0, colon), at);
   if (const auto named = status_named(status); named && finding(*named))
     w.status = *named;
   else
     throw bad_input("expected a finding, such as wrong", line, 0);
-  expect(head, at, "on");
-  w.backend = take_backend(head, at);
-  expect(head, at, "until");
-  w.until = take_word(head, at);
+  expect(line, at, "on");
+  w.backend = take_backend(line, colon, at);
+  expect(line, at, "until");
+  w.until = take_word(line, at);
   if (!is_date(w.until)) throw bad_input("expected a date, YYYY-MM-DD", line, at - w.until.size());
-  expect(head, at, "for");
-  w.issue = take_word(head, at);
+  expect(line, at, "for");
+  w.issue = take_word(line.substr(0, colon), at);
   if (w.issue.empty()) throw bad_input("expected the upstream issue", line, at);
-  if (at != head.size()) throw bad_input("expected ':'", line, at);
-  w.where = parse_where(line.substr(colon + 2));
+  if (at != colon) throw bad_input("expected ':'", line, at);
+  w.where = parse_where(line, colon + 2);
   if (w.where.terms.empty())
     throw bad_input("expected the cases, by the words of --where", line, line.size());
-  if (asks_status(w.where)) throw bad_input("a waiver names its status first", line, colon);
+  if (asks_status(w.where)) 
+    throw bad_input("a waiver names its status first", line, line.find("status", colon));
   return w;
 }
 

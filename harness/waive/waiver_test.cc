@@ -129,5 +129,21 @@ TEST(Waiver, SaysWhatIsWrongWithARow) {
   EXPECT_EQ(complaint(row), "");
 }
 
+// The caret is under the word, in the row as it was written.
+TEST(Waiver, ShowsTheRowAsItWasWritten) {
+  const std::string head = "wrong on a until 2027-01-31 for b";
+  const auto shows = [&](const std::string& row, const std::string& word) {
+    EXPECT_THAT(complaint(row), testing::EndsWith("\n  " + row + "\n  " + std::string(row.find(word), ' ') + "^")) << word;
+  };
+  shows("wrong on a until 2027-01-31 fro b: op=reshard", "fro");
+  shows("wrong in a until 2027-01-31 for b: op=reshard", "in");
+  shows("wrong on a until soon for b: op=reshard", "soon");
+  shows("wrong on a unitl 2027-01-31 for b: op=reshard", "a unitl");
+  shows(head + ": op=reshard status=wrong", "status");
+  shows(head + ": op=reshard colour=red", "colour");
+  shows(head + ": op=reshard devices=two", "two");
+  shows(head + " c: op=reshard", " c:");
+}
+
 }  // namespace
 }  // namespace plumb

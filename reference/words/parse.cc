@@ -91,7 +91,7 @@ std::string other_notation(std::string_view rest, std::string_view word) {
   return "";
 }
 
-Placed scan_spec(Scan& scan, const Mesh& mesh) {
+Placed scan_spec(Scan& scan, const Mesh& mesh, bool operand = false) {
   Placed placed;
   Spec& spec = placed.spec;
   placed.at = scan.at;
@@ -125,6 +125,7 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   if (!scan.take("]")) scan.fail("expected ',', '@' or ']'");
   placed.plus = scan.at;
   spec.free = scan.take("?");
+  if (spec.free && operand) scan.fail("only the result leaves its layout to the backend", placed.plus);
   if (spec.free && !seen.empty()) scan.fail("a free layout names no axes", placed.plus);
   if (!spec.free) scan_parts(scan, mesh, seen, spec);
   placed.tilde = scan.at;
@@ -287,7 +288,7 @@ Arity scan_op(Scan& scan, Op& op) {
 
 void scan_operands(Scan& scan, const Mesh& named, Arity& arity, std::vector<Placed>& specs) {
   for (std::size_t i = 0; i < arity.operands; ++i) {
-    specs.push_back(scan_spec(scan, named));
+    specs.push_back(scan_spec(scan, named, true));
     scan.gap();
     // Delayed scaling takes the history and the scale.
     if (arity.results == 2 && !scan.next_is("sizes=") && !scan.next_is("->")) arity = {3, 4};

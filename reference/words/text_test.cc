@@ -107,6 +107,7 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
       {"on x=2: reshard f32[4611686018427387904] -> f32[8]",              "this array would hold more than 2^62 bytes",
        16                                                                                                                             },
       {"on x=2: reshard f32[8]? -> f32[8]",                               "only the result leaves its layout to the backend",       22},
+      {"on x=2: reshard f32[8@x]? -> f32[8]",                             "only the result leaves its layout to the backend",       24},
       {"on x=2: reshard f32[8] -> f32[8]? -> f32[8]",                     "only the result leaves its layout to the backend",       32},
       {"on x=2: reshard f32[8] -> f32[8@x]?",                             "a free layout names no axes",                            34},
       {"on x=2: reshard f32[8] -> f32[8]?+x",                             "expected a space",                                       33},
