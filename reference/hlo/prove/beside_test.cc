@@ -59,12 +59,12 @@ Module summed_before() {
   const std::string cut = ", sharding={devices=[2,1]<=[2]}";
   return parse(with(kText,
                     {
-                        {"TOLD",   "copy(%part)"              },
-                        {"MORE",   kLong                      },
-                        {"RESULT", "select(%all, %x, %minus)" },
-                        {"ROWS",   "4"                        },
-                        {" CUT",   cut                        },
-                        {"CUT",    cut                        }
+                        {"TOLD",   "copy(%part)"             },
+                        {"MORE",   kLong                     },
+                        {"RESULT", "select(%all, %x, %minus)"},
+                        {"ROWS",   "4"                       },
+                        {" CUT",   cut                       },
+                        {"CUT",    cut                       }
   }),
                "before.txt");
 }
@@ -132,7 +132,8 @@ TEST_F(Beside, WhatIsRefutedIsNotLost) {
 // However AFTER ends, once its draw is not proven the run beside, which would take 100,000 ms, ends too.
 TEST_F(Beside, NothingGoesOnThatNobodyWants) {
   const Module wrong = summed_after("", kOtherWay), right = summed_after("", kSameWay),
-               refused = summed_after("  %t = f32[2,3] tanh(%x)\n  %bits = s32[2,3] bitcast-convert(%t)", kSameWay);
+               refused =
+                   summed_after("  %t = f32[2,3] tanh(%x)\n  %bits = s32[2,3] bitcast-convert(%t)", kSameWay);
   const auto ends_beside = [](const Module& held, const std::function<void()>& step_of_after = {}) {
     BesideAfter draw;
     const auto slow = [&] {

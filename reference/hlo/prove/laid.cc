@@ -1,6 +1,7 @@
 #include "reference/hlo/prove/laid.h"
 
 #include <algorithm>
+#include <set>
 
 #include "reference/hlo/run/maps.h"
 #include "reference/hlo/run/threads.h"
@@ -104,6 +105,54 @@ std::vector<Residue> added_along(const Axis& axis, const std::vector<Residue>& h
   return all;
 }
 
+// Whether all hold the same along it.
+bool is_replicated(const Axis& axis, const std::vector<Residue>& held) {
+  for (std::int64_t device = 0; device < std::ssize(held); ++device)
+    if (held[static_cast<std::size_t>(device)] !=
+        held[static_cast<std::size_t>(device - axis.place(device) * axis.step)])
+      return false;
+  return true;
+}
+
+// Some of the axes, the fewest first: any; of more than 12 those that stand side by side. Those along which
+// devices hold the same, who may hold equal parts, are last.
+std::vector<std::vector<Axis>> choices_of(const std::vector<Axis>& axes, const std::vector<Residue>& held) {
+  constexpr std::size_t kAny = 12;
+  std::vector<std::vector<Axis>> all;
+  const std::size_t n = axes.size();
+  if (n > kAny) {
+    for (std::size_t first = 0; first < n; ++first)
+      for (std::size_t last = first + 1; last <= n; ++last)
+        all.emplace_back(axes.begin() + static_cast<std::ptrdiff_t>(first),
+                         axes.begin() + static_cast<std::ptrdiff_t>(last));
+  } else {
+    for (std::size_t chosen = 1; chosen < std::size_t{1} << n; ++chosen) {
+      all.emplace_back();
+      for (std::size_t a = 0; a < n; ++a)
+        if (chosen >> a & 1) all.back().push_back(axes[a]);
+    }
+  }
+  std::set<std::int64_t> replicated;  // by step
+  for (const Axis& axis : axes)
+    if (is_replicated(axis, held)) replicated.insert(axis.step);
+  std::ranges::stable_sort(all, {}, [&](const std::vector<Axis>& one) {
+    const auto same = [&](const Axis& axis) { return replicated.contains(axis.step); };
+    return std::pair(std::ranges::count_if(one, same), one.size());
+  });
+  return all;
+}
+
+// The first device and those that differ from it along these axes, ascending.
+Integers devices_along(const std::vector<Axis>& axes) {
+  Integers all = {0};
+  for (const Axis& axis : axes) {
+    const Integers before = all;
+    for (std::int64_t n = 1; n < axis.size; ++n)
+      for (const std::int64_t device : before) all.push_back(device + n * axis.step);
+  }
+  return all;
+}
+
 }  // namespace
 
 Sums sums_of(const Pairs& pairs, const Array<Twin>& a, std::int64_t devices) {
@@ -125,11 +174,15 @@ Sums sums_of(const Pairs& pairs, const Array<Twin>& a, std::int64_t devices) {
   return sums;
 }
 
-bool is_laid_out(const Pairs& pairs, const Array<Twin>& whole, const Sums& held) {
-  if (whole.lanes > 1 || whole.type != held.type || whole.dims.size() != held.dims.size()) return false;
-  if (held.of.empty()) return false;
-  for (std::size_t d = 0; d < held.dims.size(); ++d)
-    if (held.dims[d] == 0 || whole.dims[d] % held.dims[d] != 0) return false;
+bool may_be_tile(const Array<Twin>& whole, Type type, const Integers& dims) {
+  if (whole.lanes > 1 || whole.type != type || whole.dims.size() != dims.size()) return false;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == 0 || whole.dims[d] % dims[d] != 0) return false;
+  return true;
+}
+
+std::optional<Integers> parts_of_first(const Pairs& pairs, const Array<Twin>& whole, const Sums& held) {
+  if (held.of.empty() || !may_be_tile(whole, held.type, held.dims)) return std::nullopt;
   const auto other = [&](std::size_t n) {
     return is_real(whole.type) ? pairs.identity(whole.reals[n]) != pairs.identity(whole.reals[0])
                                : whole.integers[n] != whole.integers[0];
@@ -139,18 +192,25 @@ bool is_laid_out(const Pairs& pairs, const Array<Twin>& whole, const Sums& held)
   while (n < all && !other(n)) ++n;
   const bool is_number =
       whole.dims.empty() && is_real(whole.type) && pairs.identity(whole.reals[0]) != Residue{};
-  if (n >= all && !is_number) return false;
+  if (n >= all && !is_number) return std::nullopt;
   const Tiles tiles = tiles_of(pairs, whole, held.dims);
   const std::vector<Axis> axes = axes_of(std::ssize(held.of));
-  if (is_regular(tiles, axes, held.of)) return true;
-  for (std::size_t first = 0; first < axes.size() && is_real(whole.type); ++first) {
+  if (is_regular(tiles, axes, held.of)) return Integers{0};
+  if (!is_real(whole.type)) return std::nullopt;
+  for (const std::vector<Axis>& along : choices_of(axes, held.of)) {
+    const Integers first = devices_along(along);
+    Residue sum;
+    for (const std::int64_t device : first) sum = sum + held.of[static_cast<std::size_t>(device)];
+    if (sum != tiles.of[0]) continue;
     std::vector<Residue> sums = held.of;
-    for (std::size_t last = first; last < axes.size(); ++last) {
-      sums = added_along(axes[last], sums);
-      if (is_regular(tiles, axes, sums)) return true;
-    }
+    for (const Axis& axis : along) sums = added_along(axis, sums);
+    if (is_regular(tiles, axes, sums)) return first;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool is_laid_out(const Pairs& pairs, const Array<Twin>& whole, const Sums& held) {
+  return parts_of_first(pairs, whole, held).has_value();
 }
 
 }  // namespace plumb::hlo

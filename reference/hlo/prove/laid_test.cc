@@ -83,6 +83,43 @@ TEST(Laid, PartsAreKnownWhereTheyAddUp) {
   }
 }
 
+Integers along(std::size_t axes) {
+  Integers all;
+  for (std::int64_t device = 0; device < 8; ++device)
+    if ((static_cast<std::size_t>(device) & ~axes) == 0) all.push_back(device);
+  return all;
+}
+
+// Along each choice of the axes of a mesh: the device at the first place holds what those at others do not.
+TEST(Laid, WhoHoldsThePartsOfTheFirst) {
+  const Pairs pairs{7};
+  const Array<Twin> whole = numbers({8, 8}, 1);
+  for (std::size_t axes = 0; axes < 8; ++axes) {
+    Sums held = held_by(pairs, whole, "{replicated}");
+    for (std::size_t device = 0; device < 8; ++device) {
+      if ((device & axes) == 0) continue;
+      const Sums part = held_by(pairs, numbers({8, 8}, 10 + (device & axes)), "{replicated}");
+      held.of[device] = part.of[device];
+      Residue& first = held.of[device & ~axes];
+      first = first - part.of[device];
+    }
+    EXPECT_EQ(parts_of_first(pairs, whole, held), along(axes)) << axes;
+  }
+}
+
+// 1 + 2 + 2 + 1 is 1 + 1 + 2 + 2, where two devices hold each: it is those that hold other parts.
+TEST(Laid, WhoHoldTheSameHoldNoParts) {
+  Pairs pairs{7};
+  Sums held{Type::f32, {}, {}};
+  const auto number = [&](double x) {
+    Array<Twin> a{Type::f32, {}, 1, {}, {}};
+    a.reals.push_back(pairs.constant(x));
+    return a;
+  };
+  for (const double x : {1, 1, 2, 2, 2, 2, 1, 1}) held.of.push_back(sums_of(pairs, number(x), 1).of[0]);
+  EXPECT_EQ(parts_of_first(pairs, number(6), held), along(6));
+}
+
 TEST(Laid, WhatIsTheSameThroughoutTellsNothing) {
   const Pairs pairs{7};
   Array<Twin> whole = numbers({8, 8}, 1);

@@ -87,7 +87,7 @@ TEST(Place, OfASumWithinAManualRegion) {
   EXPECT_EQ(place(before, kSum + "ENTRY %e {\n  %x = f32[2] parameter(0)\n" +
                               region("%x", "  %s = f32[] copy(%h)" + at("psum", 5) + "\n", "") +
                               "  ROOT %r = f32[2] copy(%q)\n}\n"),
-            "s, u.py:5, ");
+            "s, u.py:5, no all-reduce: %s is left as 2 parts, on devices 0,1");
 }
 
 // Behind the end of a short tile nothing is asked: the fault is at the sine, though its tile is short.

@@ -18,6 +18,7 @@ void Printing::note(const Instruction& i, const std::vector<Value<Twin>>& operan
   }
   printed.all.insert(own.begin(), own.end());
   printed.of[i.op_name].insert(own.begin(), own.end());
+  if (ran.insert(&i).second) printed.held.emplace_back(&i, elements <= kMostKept ? held.array : nullptr);
   if (i.opcode < Opcode::all_gather || printed.told.contains(&i)) return;
   Printed::Told& told = printed.told[&i];
   told.prints = own, told.given = sums_of(pairs, *held.array, devices);

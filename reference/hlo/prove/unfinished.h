@@ -7,6 +7,11 @@
 
 namespace plumb::hlo {
 
+const Computation& home(const Module&, const Instruction*);
+
+// Of so many parts that nobody adds up, and those who hold them.
+std::string parts_left(const std::string& name, std::int64_t parts, const Integers& devices);
+
 // The sum that an instruction finishes of an operand that is left unreduced: nothing where it finishes none.
 //
 //   %copy, of %copy.1 with last_tile_dims={unreduced} of 1024

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "reference/hlo/prove/unfinished.h"
+#include "reference/hlo/prove/there.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -15,26 +13,12 @@ namespace {
 using TwinValue = Value<Twin>;
 using Event = Sought::Event;
 using Events = Sought::Events;
-using Told = Printed::Told;
 
 // Those that say nothing of a fault: they are moved, merged and made again, or hand on what others compute.
 bool idle(const Instruction& i) {
   return i.opcode == Opcode::constant || i.opcode == Opcode::iota || i.opcode == Opcode::broadcast ||
          i.opcode == Opcode::parameter || i.opcode == Opcode::partition_id || i.opcode == Opcode::call ||
          i.opcode == Opcode::get_tuple_element || i.shape.type == Type::tuple;
-}
-
-// What locating goes by.
-struct Search {
-  const Subject& subject;
-  const Pulse& pulse;
-  Pairs pairs;
-  const Proof& proof;
-  Sought& sought;
-};
-
-std::vector<TwinValue> whole_arguments(const Search& search) {
-  return drawn(search.subject.before, search.proof.bounds, search.proof.seed);
 }
 
 template <typename Note>
@@ -93,6 +77,7 @@ struct Foreseen {
 struct Foreseeing {
   const Foreseen foreseen;
   Events& events;
+  std::int64_t elements = 0;
 
   void note(const Instruction& i, const std::vector<TwinValue>&, const TwinValue& held) {
     const auto by = foreseen.given.find(&i);
@@ -101,6 +86,8 @@ struct Foreseeing {
     if (!first || !held.array || !can_differ(*held.array)) return;
     Event& event = at->second;
     event.whole = print_of(*held.array, foreseen.module.partitions);
+    elements += held.array->lanes * count(held.array->dims);
+    if (elements <= kMostKept) event.held = held.array;
     if (!foreseen.is_asked(i)) return;
     if (i.sharding.empty()) return void(event.print = event.whole);
     if (const auto division = foreseen.division_of(i)) event.print = print_of(*held.array, *division);
@@ -123,10 +110,7 @@ Printed printed_of(Search& search) {
   Printed printed;
   const auto printing = std::make_shared<Printing>(ends_of(*subject.propagated), search.pairs,
                                                    subject.after.partitions, printed);
-  const Machine<Pairs> machine{subject.after,     search.pairs, subject.after.partitions,
-                               told_to(printing), nullptr,      search.pulse};
-  evaluate(machine, entry(subject.after),
-           drawn(search.pairs, subject.before, search.proof.bounds, parameter_layouts(subject)), {});
+  run_after(search, told_to(printing));
   return printed;
 }
 
@@ -141,10 +125,7 @@ Events& events_of(Search& search) {
   Events& events = search.sought.events[search.proof.seed];
   if (is_complete(module, events)) return events;
   events = {};
-  const auto foreseeing = std::make_shared<Foreseeing>(Foreseen{module}, events);
-  const Machine<Pairs> machine{module,  search.pairs, module.partitions, told_to(foreseeing),
-                               nullptr, search.pulse};
-  evaluate(machine, entry(module), whole_arguments(search), {});
+  run_propagated(search, told_to(std::make_shared<Foreseeing>(Foreseen{module}, events)));
   return events;
 }
 
@@ -228,97 +209,6 @@ const Instruction* maker(const Module& module, std::int64_t result) {
   return is;
 }
 
-// A collective of AFTER.
-struct Collective {
-  const Computation* in = nullptr;
-  const Instruction* is = nullptr;
-  const Told* told = nullptr;                     // null: it has not run, or gives several
-  bool gives_value = false, takes_value = false;  // of the program, laid out somehow, or parts of one
-};
-
-std::vector<Collective> collectives_for(const Module& after, const Printed& prints,
-                                        const std::string& op_name) {
-  std::vector<Collective> all;
-  for (const Computation& c : after.computations)
-    for (const Instruction& i : c.instructions) {
-      if (i.opcode < Opcode::all_gather || op_name.empty() || i.op_name != op_name) continue;
-      const auto told = prints.told.find(&i);
-      all.push_back({&c, &i, told == prints.told.end() ? nullptr : &told->second, false, false});
-    }
-  return all;
-}
-
-// Without those that give what some instruction should be, whole or as it is laid out.
-std::vector<Collective> unknown(std::vector<Collective> all, const Events& events) {
-  std::unordered_set<std::uint64_t> right;
-  for (const auto& [is, event] : events)
-    for (const auto& print : {event.print, event.whole})
-      if (print) right.insert(*print);
-  const auto is_right = [&](std::uint64_t print) { return right.contains(print); };
-  std::erase_if(all,
-                [&](const Collective& c) { return c.told && std::ranges::any_of(c.told->prints, is_right); });
-  return all;
-}
-
-// Looks for what they take and give among the values of the program.
-void look_for_values(Search& search, std::vector<Collective>& all) {
-  const Module& module = *search.subject.propagated;
-  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
-    if (!held.array || i.opcode == Opcode::constant || i.opcode == Opcode::iota) return;
-    for (Collective& c : all) {
-      if (!c.told) continue;
-      c.gives_value = c.gives_value || is_laid_out(search.pairs, *held.array, c.told->given);
-      c.takes_value = c.takes_value || is_laid_out(search.pairs, *held.array, c.told->taken);
-    }
-  };
-  const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
-  evaluate(machine, entry(module), whole_arguments(search), {});
-}
-
-bool is_sum(const Collective& c) {
-  return c.is->opcode == Opcode::all_reduce || c.is->opcode == Opcode::reduce_scatter;
-}
-
-// Of those for one operation, in their order: a sum that adds up nothing; else the first that takes a value
-// of the program and gives none; else the first that gives none, or the one before it where it sums up what
-// are no parts. Where all give some, in a layout that nobody wanted, the first that lays out anew. Integers
-// may be places, which are values of nobody but a device.
-const Collective* at_fault(Search& search, const std::vector<Collective>& all,
-                           std::vector<Collective>& open) {
-  if (open.empty()) return &all[0];
-  if (open.size() == 1) return &open[0];
-  const auto first = [&](const auto& is) {
-    const auto at = std::ranges::find_if(open, is);
-    return at == open.end() ? nullptr : &*at;
-  };
-  if (const auto* idle = first([](const Collective& c) {
-        return c.is->opcode == Opcode::all_reduce && c.told && c.told->given.of == c.told->taken.of;
-      }))
-    return idle;
-  look_for_values(search, open);
-  const auto gives_none = [](const Collective& c) { return !c.gives_value && is_real(c.is->shape.type); };
-  if (const auto* lost = first([&](const Collective& c) { return gives_none(c) && c.takes_value; }))
-    return lost;
-  if (const auto* lost = first(gives_none)) {
-    const auto same = std::ranges::find(all, lost->is, &Collective::is);
-    return is_sum(*lost) && same != all.begin() ? &*std::prev(same) : lost;
-  }
-  const auto* laid_anew = first([](const Collective& c) { return !is_sum(c); });
-  return laid_anew ? laid_anew : &open.back();
-}
-
-// The collective of AFTER that was made for the same operation of the user's and is at fault, and how many
-// more were.
-std::string collective_for(Search& search, const Printed& prints, const Events& events,
-                           const std::string& op_name) {
-  const std::vector<Collective> all = collectives_for(search.subject.after, prints, op_name);
-  if (all.empty()) return {};
-  std::vector<Collective> open = unknown(all, events);
-  const Collective& one = *at_fault(search, all, open);
-  return print(search.subject.after, *one.in, *one.is) +
-         (all.size() > 1 ? "  (and " + std::to_string(all.size() - 1) + " more of this operation)" : "");
-}
-
 // The instruction of the program that is of the same operation of the user's.
 const Instruction& of_the_program(const Module& program, const Instruction& i) {
   for (const Computation& c : program.computations)
@@ -340,9 +230,6 @@ Place place_at(const Subject& subject, const Spot& spot) {
 
 }  // namespace
 
-// Beyond so many elements what is right would take longer by what only the wrong ones need.
-constexpr std::int64_t kMostWatched = std::int64_t{1} << 18;
-
 std::function<Watch<Twin>(const Module&, const Proof&)> watching(const Subject& subject, Sought& sought) {
   sought.watched.reset();
   return [&](const Module& module, const Proof& draw) -> Watch<Twin> {
@@ -357,7 +244,7 @@ std::function<Watch<Twin>(const Module&, const Proof&)> watching(const Subject& 
                                                      module.partitions, printed);
     return [printing, &sought](const Instruction& i, const auto& operands, const TwinValue& held) {
       if (sought.watched) printing->note(i, operands, held);
-      if (printing->elements > kMostWatched) sought.watched.reset();
+      if (printing->elements > kMostKept) sought.watched.reset();
     };
   };
 }
@@ -378,10 +265,8 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   spread_presence(*subject.propagated, prints, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
-  Place place{lost->name, source(*subject.propagated, *lost), lost->op_name,
-              collective_for(search, prints, events, lost->op_name)};
-  if (place.there.empty()) place.there = sum_left_by(*subject.propagated, *lost);
-  return place;
+  return Place{lost->name, source(*subject.propagated, *lost), lost->op_name,
+               told_there(search, prints, events, *lost)};
 }
 
 }  // namespace plumb::hlo

@@ -22,7 +22,7 @@ struct Place {
   std::string instruction;  // "dot_general.84"
   std::string source;       // "train.py:44 block"; empty where the dump does not say
   std::string op_name;      // "jit(step)/bsm,mhd->bshd/dot_general"
-  std::string there;  // "%all-reduce.4 = ..."; "no all-reduce: ..." of a sum; empty where nothing is told
+  std::string there;        // "%all-reduce.4 = ...", and as there.h says; empty where nothing is told
 };
 
 // What the instructions of the module after propagation should be, by the seed of the draw.
@@ -33,6 +33,7 @@ struct Sought {
     std::optional<std::uint64_t> print;  // of what all devices should hold, where that tells anything
     std::optional<std::uint64_t> whole;  // of the value where each device holds all of it
     bool reached = false;                // it is there, or something that is there was computed from it
+    Printed::Held held{};                // the value where each device holds all of it; null: it is not kept
   };
   using Events = std::map<const Instruction*, Event>;
   std::map<std::uint64_t, Events> events;
