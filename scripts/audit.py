@@ -1,6 +1,7 @@
 """The rows of `results/kinds`, which finding is of which, for scripts/summarise and scripts/confirmed."""
 
 import fnmatch
+import functools
 import pathlib
 import re
 from typing import NamedTuple
@@ -56,10 +57,24 @@ def letters(line):
             f"{len(left & result - right)} and {len(right & result - left)} kept")
 
 
+@functools.lru_cache(None)
+def lines():
+    """Of each wrong product of JAX as if what it is, as scripts/confirm/lines.py printed it (results/lines):
+
+        on x=2,...: einsum ...: wrong on 12 devices: another axis, kept (n of right, over x, as if over y)      another axis, kept
+    """
+    said = re.findall(r"^(on .*?): wrong on \d+ devices: ([^(\n]*?)(?: \(.*)?$", (ROOT / "results/lines").read_text(), re.M)
+    return dict(said)
+
+
+def as_if(line):
+    return f"; {lines()[line]}" if line in lines() else ""
+
+
 def row_of(table, backend, finding, line):
     """The first row that fits; `finding` is (status, cause)."""
     status, text = finding
-    told = f"{status}: {text}: {line} # {passes(line)}{letters(line)}"
+    told = f"{status}: {text}: {line} # {passes(line)}{letters(line)}{as_if(line)}"
     return next((row for row in table if fnmatch.fnmatch(backend, row.backends) and re.search(row.finding, told)), None)
 
 

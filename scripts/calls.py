@@ -24,7 +24,8 @@ CALLED = [
     ("torch@*", "`DTensor.from_local`, `DTensor.redistribute`, `torch.einsum`, `torch.nn.functional.grouped_mm`; flatten=all: `mesh[...]._flatten()`"),
     ("te@*style=plan", "`GemmPrimitive.partition`, asked and not run"),
     ("te@*recipe=delayed*", "`transformer_engine.jax.flax.DenseGeneral` under `autocast` with `DelayedScaling`, the second step on the same data"),
-    ("te@*via=mlp", "`transformer_engine.jax.flax.LayerNormMLP(enable_layernorm=False, activations=('linear',))`, its second kernel the identity"),
+    ("te@*via=mlp", "`transformer_engine.jax.flax.LayerNormMLP(enable_layernorm=False, activations=('linear',))`, its second kernel the identity; "
+     "its fused form is not judged: quantized operands alone take it, and would have its second product quantized too, where a line says one"),
     ("te@*via=module", "`transformer_engine.jax.flax.DenseGeneral`; of quantized operands under `autocast` with `Float8CurrentScaling` or `MXFP8BlockScaling`"),
     ("te@*via=dense", "`transformer_engine.jax.dense.dense`"),
     ("te@*via=shard_map", "`transformer_engine.jax.dense.grouped_dense` inside `jax.shard_map`"),

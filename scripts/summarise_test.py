@@ -69,7 +69,7 @@ class Pages(unittest.TestCase):
 
     def test_the_headline_counts_causes(self):
         plain = record("jax@0.10.2", PRODUCT, "wrong")
-        batched = record("jax@0.10.2", "on x=2,y=2: einsum bmk,bkn->bmn f32[4,4,4@y] f32[4,4,4@x] -> f32[4,4,4]", "wrong")
+        batched = record("jax@0.10.2", "on x=2,y=2,z=2: einsum bmk,bkn->bmn f32[1,2,2@x] f32[1,2@x,4] -> f32[1,2@x,4@z.y]", "wrong")
         aborts = [record("jax@0.9.1", line, "crashed", "replica_group") for line in (PRODUCT, "on x=2: reshard f32[8@x] -> f32[8]")]
         said = lambda *some: summarise.headline(found(*some)["defect"])
         self.assertEqual(said(plain), "1 bugs")
@@ -118,6 +118,14 @@ class Pages(unittest.TestCase):
         self.assertIn("| 2 ", summarise.judged(some, {"suite": 2}))
         self.assertIn("| 2, drawn |", summarise.judged(some, {"suite": None}))
         self.assertIn("| it needs |", summarise.limits(some))
+
+    def test_what_is_no_rate_is_said(self):
+        known = [record("jax@0.10.2", f"on x=2: reshard f32[{n}@x] -> f32[{n}]", "wrong") for n in (2, 4, 6)]
+        some = [record("jax@0.12.0.1", r["case"], status) for (_, r, _), status in zip(known, ("wrong", "pass"))]
+        self.assertIn("wrong in 0.10.2 those of 0.12.0.1 hold 2 of 3 of `suite`.", summarise.rates(known + some, {("suite", "jax@0.12.0.1")}))
+        self.assertEqual(summarise.rates(known + some, set()), "")
+        drawn = [("contracted", r, cause) for _, r, cause in known]
+        self.assertIn("`contracted` were drawn up\nwhere failures were expected", summarise.rates(drawn, set()))
 
     def test_a_wasteful_case_is_shown_with_the_limit_that_judges_it_so(self):
         def shown(words, **limits):
