@@ -120,7 +120,14 @@ std::string too_little(const Case& c, const std::vector<Telling>& all, const std
   return why;
 }
 
-// The sides of the mesh, each device alone first; none where there is too much to ask.
+std::vector<std::int64_t> all_but(const Sets& sets, std::size_t one) {
+  std::vector<std::int64_t> others;
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    if (s != one) others.insert(others.end(), sets[s].begin(), sets[s].end());
+  return others;
+}
+
+// The sides of the mesh, each device alone first, and all but one side of a division; none where there is too much to ask.
 std::vector<Side> sides(const Case& c, const Trace& steps, const std::vector<Telling>& all,
                         std::uint64_t some) {
   std::int64_t work = devices(c.mesh);
@@ -130,9 +137,11 @@ std::vector<Side> sides(const Case& c, const Trace& steps, const std::vector<Tel
   }
   Sets all_sides;
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) all_sides.push_back({d});
-  for (const Sets& sets : cuts(c.mesh, steps))
+  for (const Sets& sets : cuts(c.mesh, steps)) {
     std::ranges::copy_if(sets, std::back_inserter(all_sides),
                          [](const auto& side) { return side.size() > 1; });
+    for (std::size_t s = 0; sets.size() > 2 && s < sets.size(); ++s) all_sides.push_back(all_but(sets, s));
+  }
   if (std::ssize(all_sides) > most_looked_through / work) return {};
   std::vector<Side> found;
   for (const auto& side : all_sides) found.push_back(side_of(c, side, some));

@@ -103,6 +103,17 @@ TEST(Learnt, ASideOfTheMeshKnowsWhatItHadAndWhatEnteredIt) {
   EXPECT_NE(why(pieces, {counted}), "") << "one element, the same for all";
 }
 
+// Rows of three elements lie at each x, on the first of two devices; columns are due at x=0 and x=1. The devices at x=2 tell a
+// value each, of their row's three.
+TEST(Learnt, AllSidesButOneAreASideToo) {
+  const std::string rows = "on f=2,x=3: reshard f32[3@x,1@f,3] -> f32[3,1,3@x.f]";
+  const auto told = [&](std::int64_t values) {
+    return why(rows, {over("f", "all-gather", 12, 12), over("x", "all-gather", 4 * values, 12 * values)});
+  };
+  EXPECT_EQ(told(1), "the side of device 0 can have learnt at most 8 of the 9 elements of its blocks");
+  EXPECT_EQ(told(2), "");
+}
+
 TEST(Learnt, ABroadcastHasOneSender) {
   const Collective all = over("x", "collective-broadcast", 32, 32);
   EXPECT_NE(why("on x=4: reshard f32[8@x] -> f32[8]", {all}), "");
