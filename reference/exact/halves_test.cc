@@ -8,6 +8,7 @@
 
 #include "reference/exact/blas.h"
 #include "reference/exact/method.h"
+#include "reference/exact/single_dgemm.h"
 #include "reference/exact/testing/matmul_judge.h"
 
 namespace plumb {
@@ -134,6 +135,23 @@ TEST(Halves, AreTakenWhereProductsCancel) {
   EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Method::halves);
   EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f64), Method::halves);
   EXPECT_EQ(way(operands(Hard::wide, DType::f32), DType::f64), Method::bins);
+}
+
+// The bound of 3 times this is 2^53 to the bit, of which the lattice is not sure: the interval has two ends there, and neither
+// is taken for the value.
+TEST(SingleDgemm, AnElementThatIsNotSureIsOpenOrRight) {
+  ASSERT_NE(dgemm(), nullptr);
+  const double of = 3002399751580321;
+  const Tensor a = tensor(DType::f64, {1, 1}, {3}), b = tensor(DType::f64, {1, 1}, {of});
+  Lines left = lines_for(matrix(a)), right = lines_for(matrix(b));
+  read_lines(matrix(a), 0, 1, left), read_lines(matrix(b), 0, 1, right);
+  ASSERT_EQ(left.ratio[0] * right.ratio[0], 0x1p53);
+  Tensor c = zeros(DType::f64, {1, 1});
+  const MutableMatrix result = mutable_matrix(c);
+  double room = 0;
+  Chunk chunk{0, 1, &room, {0}};
+  multiply_by_single_dgemm({left, right, result, true, false}, chunk);
+  EXPECT_TRUE(chunk.open[0] || value(c, 0) == 3 * of) << value(c, 0) - 3 * of;
 }
 
 void set(Tensor& t, std::int64_t i, std::int64_t j, double x) {

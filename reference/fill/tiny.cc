@@ -42,10 +42,9 @@ Element averaged(const Case& c, int operand, Element one) {
   return one;
 }
 
-// Each element of an operand, its parts put together.
-std::vector<Element> whole(const Case& c, const Recipe& r, int operand) {
+// Each element of a product's operand: the sum of its parts.
+std::vector<Element> whole(const Recipe& r, int operand) {
   const Source& source = r.sources[operand];
-  const Reduce how = c.op.operands[operand].reduction;
   std::vector<Element> all;
   for (std::int64_t p = 0; p < source.parts; ++p) {
     const Tensor part = written(r, operand, p);
@@ -54,10 +53,9 @@ std::vector<Element> whole(const Case& c, const Recipe& r, int operand) {
       if (p == 0)
         all.push_back(one);
       else
-        all[i] = combined(how, all[i], one);
+        all[i] = combined(Reduce::sum, all[i], one);
     }
   }
-  for (Element& one : all) one = averaged(c, operand, one);
   return all;
 }
 
@@ -156,7 +154,7 @@ struct SameBits {
 // False where no term is added.
 bool product_tells_nothing(const Case& c, const Recipe& r) {
   const Space s = space_of(c);
-  const std::vector<Element> operand[] = {whole(c, r, 0), whole(c, r, 1)};
+  const std::vector<Element> operand[] = {whole(r, 0), whole(r, 1)};
   std::vector<Running> outer, inner;
   for (const char letter : s.words.out) outer.push_back(running(s, letter));
   for (const auto& [letter, n] : s.size)
