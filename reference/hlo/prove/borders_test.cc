@@ -119,6 +119,21 @@ TEST(Borders, WhereverItIsCompared) {
   EXPECT_EQ(borders(region), (Integers{2, 3}));
 }
 
+// Of few numbers all sides of each that it is held against; of many those alone that a comparison asks for, the others
+// are met anyhow.
+TEST(Borders, OfManyNumbersThoseThatAreComparedWith) {
+  const std::string few =
+      "  %t = s32[4] constant({0, 100, 200, 300})\n  %id = u32[] partition-id()\n"
+      "  %o = s32[1] dynamic-slice(%t, %id), dynamic_slice_sizes={1}\n  %r = s32[] reshape(%o)\n"
+      "  %os = s32[4] broadcast(%r), dimensions={}\n";
+  const std::string many = few + "  %e = s32[4] constant({0, 10, 20, 30})\n  %sums = s32[4] add(%os, %e)\n";
+  EXPECT_EQ(borders(few + "  ROOT %m = s32[4] maximum(%x, %os)\n"),
+            (Integers{-1, 0, 1, 99, 100, 101, 199, 200, 201, 299, 300, 301}));
+  EXPECT_EQ(borders(many + "  ROOT %m = s32[4] maximum(%x, %sums)\n"), Integers{});
+  EXPECT_EQ(borders(many + "  ROOT %p = pred[4] compare(%x, %sums), direction=EQ\n"), Integers{});
+  EXPECT_EQ(borders(many + "  ROOT %p = pred[4] compare(%x, %sums), direction=LT\n").size(), 32u);
+}
+
 // What indexes as it is stays below what it indexes.
 TEST(Borders, OfWhatIndexesOnlyThoseWithin) {
   const std::string lines =

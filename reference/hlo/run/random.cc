@@ -45,7 +45,7 @@ Couple three_fry(Couple x, Couple key) {
 
 // A counter of 128 bits, from the lower word.
 struct Counter {
-  std::uint64_t low = 0, high = 0;
+  std::uint64_t low, high;
   Counter plus(std::uint64_t n) const { return {low + n, high + (low + n < low)}; }
 };
 
