@@ -141,8 +141,9 @@ void doubt_engine(Record& record, const Case& c, Subject& subject) {
   if (at == state.doubts.end()) at = state.doubts.emplace(*dtype, asked_how_it_adds(state, *dtype, promises.engine)).first;
   std::optional<std::string> doubt = at->second.doubt;
   if (!at->second.refused.empty()) {
-    if (keeps_types(c, promises)) doubt = doubt_by_own_line(state.process, c, promises.engine);
-    if (!doubt) record.notes.push_back("how its engine adds up was not answered: " + at->second.refused);
+    const auto own = keeps_types(c, promises) ? said_by_own_line(state.process, c, promises.engine) : std::nullopt;
+    if (own) doubt = own->doubt;
+    if (!own) record.notes.push_back("how its engine adds up was not answered: " + at->second.refused);
   }
   if (!doubt) return;
   record.verdict.facts.push_back(fact(Status::mistrusted, *doubt));

@@ -102,7 +102,7 @@ SaidOfEngine said_of_engine(Process& process, const Case& question, Engine said)
   return {doubt_of_sums(probed(probes(dtype), DType::f32, sums), said), ""};
 }
 
-std::optional<std::string> doubt_by_own_line(Process& process, const Case& c, Engine said) {
+std::optional<SaidOfEngine> said_by_own_line(Process& process, const Case& c, Engine said) {
   std::vector<FewTerms> asked;
   std::vector<double> sums;
   for (int next = 0; next < times_of_asking(c); ++next) {
@@ -113,7 +113,7 @@ std::optional<std::string> doubt_by_own_line(Process& process, const Case& c, En
                        [&](const Block& block, std::span<std::byte> into) { process.read(block, into); }};
     std::string why = no_result_in_words(made.answer);
     if (why.empty()) why = refusal_in_words(made.answer);
-    if (!why.empty()) return gave_no_sums(other, why);
+    if (!why.empty()) return SaidOfEngine{gave_no_sums(other, why), ""};
     std::set<std::pair<std::int64_t, double>> seen;  // what comes of each
     const Tensor whole = whole_result(made);
     for (std::size_t i = 0; i < own->sum_of.size(); ++i) {
@@ -122,7 +122,7 @@ std::optional<std::string> doubt_by_own_line(Process& process, const Case& c, En
       if (sum >= 0 && seen.insert({sum, got}).second) asked.push_back(own->sums[sum]), sums.push_back(got);
     }
   }
-  return doubt_of_sums(probed(asked, result(c).dtype, sums), said);
+  return SaidOfEngine{doubt_of_sums(probed(asked, result(c).dtype, sums), said), ""};
 }
 
 }  // namespace plumb

@@ -23,7 +23,8 @@ struct SaidOfEngine {
 SaidOfEngine said_of_engine(Process&, const Case& question, Engine said);
 
 // The same by a line that it has just computed, on such data in the place of its own: who refuses it now is doubted.
-std::optional<std::string> doubt_by_own_line(Process&, const Case&, Engine said);
+// Nothing where the line cannot ask (own_terms.h).
+std::optional<SaidOfEngine> said_by_own_line(Process&, const Case&, Engine said);
 
 // In which dtype the sums of a product are asked; nothing where its accumulator is not f32.
 std::optional<DType> probed_dtype(const Case&);

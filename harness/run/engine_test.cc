@@ -58,7 +58,9 @@ TEST(Engine, IsAskedByItsOwnLineWhereItRefusesTheQuestion) {
       EXPECT_EQ(doubt(ops, {"say", answer}), "") << ops;
     }
     Process process(program(R"(["einsum"])", {"say", answer}));
-    EXPECT_THAT(doubt_by_own_line(process, own, Engine::ieee).value_or(""), testing::EndsWith(words));
+    EXPECT_THAT(said_by_own_line(process, own, Engine::ieee)->doubt.value_or(""), testing::EndsWith(words));
+    const Case parts = parse_case("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]+x");
+    EXPECT_FALSE(said_by_own_line(process, parts, Engine::ieee)) << "it is not asked";
   }
 }
 
