@@ -7,7 +7,6 @@
 #include "reference/hlo/prove/straddle.h"
 #include "reference/hlo/prove/ways.h"
 #include "reference/hlo/prove/whole.h"
-#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
@@ -340,7 +339,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               shared_out(subject, before),
               selects_of(subject.before, before),
               limits_of(subject.before),
-              threads() > 1 && runs_beside(subject.before)};
+              runs_beside(subject.before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   int more = kMadeGood;

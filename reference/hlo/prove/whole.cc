@@ -164,6 +164,7 @@ Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
 }
 
 bool runs_beside(const Module& module) {
+  if (threads() == 1) return false;
   std::int64_t all = 0;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {

@@ -13,8 +13,8 @@ std::optional<Spot> spot_of(const Module&, const Instruction* at, bool before);
 // gone on with unless it is the last.
 Whole& whole_of(Trial&, const Proof&, bool last);
 
-// Whether runs of BEFORE are worth a thread each, and take little memory: it is long, of small arrays. What
-// is computed of large ones is shared out among threads by itself.
+// Whether there are threads for runs of BEFORE and each is worth one: it is long, of arrays whose shapes are
+// small. What is computed of large ones is shared out among threads by itself.
 bool runs_beside(const Module&);
 
 // Two draws of BEFORE at once, if it runs beside: those from `seed` on, until two are not in doubt. What it

@@ -58,6 +58,7 @@ std::int64_t threads() {
 }
 
 void at_once(std::int64_t parts, const std::function<void(std::int64_t)>& part) {
+  if (parts <= 0) return;
   static Crew crew;
   Work work{part, parts};
   std::unique_lock lock(crew.access);

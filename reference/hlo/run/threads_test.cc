@@ -30,6 +30,13 @@ TEST(Threads, EachIsInOnePart) {
     }
 }
 
+TEST(Threads, OfNoPartsNothingIsLeft) {
+  at_once(0, [](std::int64_t) { throw Misfit("it"); });
+  int met = 0;
+  at_once(1, [&](std::int64_t) { ++met; });
+  EXPECT_EQ(met, 1);
+}
+
 TEST(Threads, WhatAPartThrowsIsThrown) {
   for (const std::int64_t at : {0, 3})
     EXPECT_THROW(each_part(4, kLarge,
