@@ -28,6 +28,7 @@ TEST(Refused, ATableOfLines) {
       {"ROOT %b = f32[2,3]{1,0} add(%a)",                                                        "add of 1 operands"                                    },
       {"ROOT %b = f32[2,3]{1,0} add(%a, %c)",                                                    "5:35: no instruction %c stands above"                 },
       {"%t = (f32[2,3]{1,0}) tuple(%a)\n  ROOT %b = f32[2,3]{1,0} negate(%t#1)",                       "(f32[2,3]) has no element 1"                          },
+      {"%t = (f32[2,3]{1,0}) tuple(%a)\n  ROOT %b = f32[2,3]{1,0} negate(%t#-1)",                      "(f32[2,3]) has no element -1"                         },
       {"ROOT %b = f32[2,3]{1,0} add(%a, %a#0)",                                                  "5:35: f32[2,3] has no element 0"                      },
       {"ROOT %b = f32[2,3]{1,0} add(%a, %c#0)",                                                  "no instruction %c stands above"                       },
       {"ROOT %b = f32[2,3]{1,0} add(%a, %a#x)",                                                  "expected the number of an element"                    },

@@ -134,6 +134,18 @@ TEST(Borders, OfManyNumbersThoseThatAreComparedWith) {
   EXPECT_EQ(borders(many + "  ROOT %p = pred[4] compare(%x, %sums), direction=LT\n").size(), 32u);
 }
 
+// What counts from zero, to one too.
+TEST(Borders, OfWhatCounts) {
+  const auto of = [](const std::string& n) {
+    return borders("  %i = s32[" + n + "] iota(), iota_dimension=0\n  %o = s32[" + n +
+                   ",4] broadcast(%i), dimensions={0}\n  %xs = s32[" + n +
+                   ",4] broadcast(%x), dimensions={1}\n  ROOT %p = pred[" + n +
+                   ",4] compare(%xs, %o), direction=LT\n");
+  };
+  EXPECT_EQ(of("1"), (Integers{-1, 0}));
+  EXPECT_EQ(of("3"), (Integers{-1, 0, 1, 2}));
+}
+
 // What indexes as it is stays below what it indexes.
 TEST(Borders, OfWhatIndexesOnlyThoseWithin) {
   const std::string lines =

@@ -185,6 +185,7 @@ TEST(Bounds, BehindAnOperationAnIndexIsAllThatItMayBe) {
       {"%k = s32[] divide(%t, %c)\n", "0 to 1023"},
       {"%k = s32[] shift-right-arithmetic(%t, %d)\n", "0 to 255"},
       {"%k = s32[] shift-right-logical(%t, %d)\n", "0 to 255"},
+      {"%k = s32[] shift-right-logical(%d, %t)\n", "0 to 15"},
       {"%k = s32[] remainder(%t, %d)\n", "0 to 1023"},
       {"%k = s32[] remainder(%t, %m)\n", "0 to 1034"},
       {"%k = s32[] and(%t, %m)\n", "0 to 1023"},

@@ -157,10 +157,13 @@ TEST(Random, TheDefaultIsPhilox) {
   EXPECT_NE(bits("%two", "rng_default"), bits("%one", "rng_default"));
   EXPECT_THROW(bits("%two", "rng_three_fry"), BadModule);
   EXPECT_THROW(bits("%one", "rng_thirteen"), BadModule);
-  EXPECT_THROW(
-      on_four("  %short = u32[2] constant({5, 7})\n  %t = (u32[2], s32[4]) rng-bit-generator(%short), "
-              "algorithm=rng_default\n  ROOT %r = s32[4] get-tuple-element(%t), index=1\n"),
-      BadModule);
+  const auto refused = [](const std::string& made) {
+    EXPECT_THROW(on_four(made + "algorithm=rng_default\n  ROOT %r = s32[4] get-tuple-element(%t), index=1\n"), BadModule)
+        << made;
+  };
+  refused("  %short = u32[2] constant({5, 7})\n  %t = (u32[2], s32[4]) rng-bit-generator(%short), ");
+  refused("  %square = u64[2,1] constant({ {5}, {7} })\n  %t = (u64[2,1], s32[4]) rng-bit-generator(%square), ");
+  refused(state + "  %t = (u64[2], s32[4], s32[4]) rng-bit-generator(%one), ");
 }
 
 std::uint64_t word(std::uint64_t low, std::uint64_t high) { return high << 32 | low; }
