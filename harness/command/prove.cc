@@ -42,7 +42,7 @@ struct Ended {
 struct Watch {
   double budget = 0;  // 0: no limit
   LongWork work{};
-  std::string last{};  // instruction
+  std::string last = "before the first draw";  // or the last instruction
 
   // Called before every instruction.
   void look(const std::string& at) {

@@ -103,6 +103,31 @@ ENTRY %e {
                   "no time was left: draw 1 of 2, the module before the partitioner, instruction [01] of 2"));
 }
 
+// Loops within each other: where their integers come from is followed four times as long for each.
+TEST(ProveEnds, FollowingIntegersEndsInItsBudget) {
+  const Folder files;
+  std::string text = "HloModule m, num_partitions=2\n\n%call0 (x: f32[1]) -> f32[1] {\n  ROOT %x = f32[1] parameter(0)\n}\n";
+  for (int depth = 1; depth <= 12; ++depth) {
+    const std::string n = std::to_string(depth), within = std::to_string(depth - 1);
+    text += "\n%once" + n + " (s: (s32[], f32[1])) -> pred[] {\n  %s = (s32[], f32[1]) parameter(0)\n"
+            "  %i = s32[] get-tuple-element(%s), index=0\n  %one = s32[] constant(1)\n"
+            "  ROOT %l = pred[] compare(%i, %one), direction=LT\n}\n\n"
+            "%next" + n + " (s: (s32[], f32[1])) -> (s32[], f32[1]) {\n  %s = (s32[], f32[1]) parameter(0)\n"
+            "  %i = s32[] get-tuple-element(%s), index=0\n  %x = f32[1] get-tuple-element(%s), index=1\n"
+            "  %one = s32[] constant(1)\n  %j = s32[] add(%i, %one)\n  %y = f32[1] call(%x), to_apply=%call" + within +
+            "\n  ROOT %t = (s32[], f32[1]) tuple(%j, %y)\n}\n\n"
+            "%call" + n + " (x: f32[1]) -> f32[1] {\n  %x = f32[1] parameter(0)\n  %zero = s32[] constant(0)\n"
+            "  %s = (s32[], f32[1]) tuple(%zero, %x)\n  %w = (s32[], f32[1]) while(%s), condition=%once" + n +
+            ", body=%next" + n + "\n  ROOT %y = f32[1] get-tuple-element(%w), index=1\n}\n";
+  }
+  write(files.path / "deep.txt",
+        text + "\nENTRY %e {\n  %x = f32[1] parameter(0), sharding={replicated}\n"
+               "  ROOT %r = f32[1] call(%x), to_apply=%call12, sharding={replicated}\n}\n");
+  const Ran ran = run_tool(files, "prove deep.txt deep.txt --budget 0.1s");
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("no time was left: before the first draw"));
+}
+
 // One product, of many seconds: no instruction comes before it but the arguments, and none after it.
 constexpr const char* kProduct = R"(HloModule m, num_partitions=2
 

@@ -144,8 +144,8 @@ Integers within(const Bounds& bounds, const Shape& shape, const Integers& border
   return few(std::move(all));
 }
 
-Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of_parameters) {
-  Turns turns;
+Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of_parameters, const Pause& pause) {
+  Turns turns{pause};
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions)
       if (!sides_of(i).empty() && (i.operands.size() != 2 || i.operands[0] != i.operands[1]) &&
@@ -153,7 +153,7 @@ Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of
           is_integer(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
         turns.all.insert({&i, {}});
   if (turns.all.empty()) return turns;
-  each_origin(module, [&](const Followed& one) {
+  each_origin(module, pause, [&](const Followed& one) {
     const auto turn = turns.all.find(&one.is);
     if (turn == turns.all.end()) return;
     if (turn->second.count == 1) turn->second = columns_of(one);
@@ -231,7 +231,7 @@ Borders borders_of(const Module& module, const std::vector<Bounds>& bounds, cons
   const Computation& main = entry(module);
   Borders all(main.parameters.size());
   if (turns.all.empty()) return all;
-  each_origin(module, [&](const Followed& one) {
+  each_origin(module, turns.pause, [&](const Followed& one) {
     const auto turn = turns.all.find(&one.is);
     const auto elsewhere = [](const Origin& operand) { return operand.by_device; };
     if (turn == turns.all.end() || (which == Which::ends && !asks(one.is.opcode))) return;
@@ -245,13 +245,13 @@ Borders borders_of(const Module& module, const std::vector<Bounds>& bounds, cons
   return all;
 }
 
-std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module& module) {
+std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module& module, const Pause& pause) {
   std::set<std::pair<std::size_t, std::size_t>> pairs;
   const Computation& main = entry(module);
   const auto shape = [&](std::int64_t p) -> const Shape& {
     return main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)])].shape;
   };
-  each_origin(module, [&](const Followed& one) {
+  each_origin(module, pause, [&](const Followed& one) {
     if (one.is.shape.type != Type::pred) return;
     std::set<std::int64_t> of;
     for (const Origin& operand : one.operands)
@@ -273,7 +273,7 @@ Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns
   const Computation& main = entry(module);
   Unmet found{{}, Borders(main.parameters.size())};
   if (open.empty()) return found;
-  each_origin(module, [&](const Followed& one) {
+  each_origin(module, turns.pause, [&](const Followed& one) {
     if (!open.contains(&one.is)) return;
     Borders own(main.parameters.size());
     add_borders(own, one, &paths);

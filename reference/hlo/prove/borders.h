@@ -33,11 +33,12 @@ struct Columns {
 // upper end; of equality 8k + 2, where it holds. A sum is one number, and so is what it decides about: where
 // that may be zero (`zeros`) it is not met.
 struct Turns {
-  std::map<const Instruction*, Columns> all;
+  Pause pause;  // while the module is followed
+  std::map<const Instruction*, Columns> all{};
   std::set<const Instruction*> of_sums{};
   void note(const Instruction&, const std::vector<Value<Twin>>& operands, Paths& paths, bool zeros) const;
 };
-Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
+Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters, const Pause&);
 
 // What parameters are where comparisons turn; `ends`: those alone that turn elsewhere on each device, or in
 // each column, at the ends of shards.
@@ -45,7 +46,7 @@ enum class Which : std::uint8_t { all, ends };
 Borders borders_of(const Module&, const std::vector<Bounds>&, const Turns&, Which);
 
 // Arrays of integers of one shape of which a predicate is made together: `(pos < 700) & (seg == 3)`.
-std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module&);
+std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module&, const Pause&);
 
 // What of these no draw met, but for what lies outside of what is drawn, and what parameters would have to be
 // for it.

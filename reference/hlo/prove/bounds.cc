@@ -180,14 +180,14 @@ Bounds unbounded(const Shape& shape) {
 
 bool has_number(Type type, std::int64_t n) { return wrap(type, n) == n; }
 
-std::vector<Bounds> bounds_of(const Module& module) {
+std::vector<Bounds> bounds_of(const Module& module, const Pause& pause) {
   const Computation& main = entry(module);
   std::vector<Bounds> bounds;
   for (const std::int64_t p : main.parameters)
     bounds.push_back(unbounded(main.instructions[static_cast<std::size_t>(p)].shape));
   Narrowing narrowing{module, bounds};
   Borders borders(bounds.size());
-  each_origin(module, [&](const Followed& met) {
+  each_origin(module, pause, [&](const Followed& met) {
     narrowing.index(met.is, met.within, met.operands), narrowing.ask(met.is, met.within, met.operands);
     if (met.counts) narrowing.keep_small(met.operands);
     add_borders(borders, met);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
@@ -31,7 +32,7 @@ struct Bounds {
   std::vector<std::int64_t> alone{};
   Moved moved{};
 };
-std::vector<Bounds> bounds_of(const Module&);
+std::vector<Bounds> bounds_of(const Module&, const Pause& = {});
 
 bool has_number(Type, std::int64_t);  // an integer type
 

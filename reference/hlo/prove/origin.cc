@@ -103,6 +103,7 @@ std::int64_t moved(const Instruction& i, const Integers& from, std::int64_t alon
 
 struct Following {
   const Module& module;
+  const Pause& pause;
   const std::function<void(const Followed&)>& visit;
   std::int64_t walked = 0;  // instructions
   bool counting = false;    // within the condition of a loop
@@ -303,6 +304,7 @@ struct Following {
 
   Origin follow(const Computation& c, const std::vector<Origin>& arguments) {
     if (walked > kMostWalked) return {.unknown = true};
+    if (pause) pause();
     walked += std::ssize(c.instructions);
     std::vector<Origin> values;
     for (const Instruction& i : c.instructions) {
@@ -321,7 +323,7 @@ struct Following {
 
 }  // namespace
 
-void each_origin(const Module& module, const std::function<void(const Followed&)>& visit) {
+void each_origin(const Module& module, const Pause& pause, const std::function<void(const Followed&)>& visit) {
   const Computation& main = entry(module);
   std::vector<Origin> arguments(main.parameters.size());
   for (std::size_t p = 0; p < main.parameters.size(); ++p) {
@@ -334,7 +336,7 @@ void each_origin(const Module& module, const std::function<void(const Followed&)
     else
       arguments[p].unknown = true;
   }
-  Following{module, visit}.follow(main, arguments);
+  Following{module, pause, visit}.follow(main, arguments);
 }
 
 }  // namespace plumb::hlo

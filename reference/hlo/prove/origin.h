@@ -6,6 +6,7 @@
 
 #include "reference/hlo/module/module.h"
 #include "reference/hlo/prove/solved.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
@@ -29,13 +30,14 @@ struct Origin {
 };
 
 // Tells `visit` of each instruction that the entry comes to, with its computation, where its operands come
-// from, and whether it says how long a loop runs. Those of reductions, scatters and sorts are not gone into.
+// from, and whether it says how long a loop runs. Those of reductions, scatters and sorts are not gone into. What
+// pauses may throw: loops within each other take long.
 struct Followed {
   const Instruction& is;
   const Computation& within;
   const std::vector<Origin>& operands;
   bool counts = false;
 };
-void each_origin(const Module&, const std::function<void(const Followed&)>& visit);
+void each_origin(const Module&, const Pause&, const std::function<void(const Followed&)>& visit);
 
 }  // namespace plumb::hlo

@@ -271,8 +271,8 @@ Proof sought_borders(Trial& trial, Proof proof, std::uint64_t seed) {
 
 // What two arrays are where comparisons turn, each with each: where one masks the other's, both are met.
 Proof sought_masks(Trial& trial, Proof proof, std::uint64_t seed) {
-  auto pairs = masked_together(trial.subject.before);
-  pairs.merge(masked_together(trial.subject.after));
+  auto pairs = masked_together(trial.subject.before, trial.options.pause);
+  pairs.merge(masked_together(trial.subject.after, trial.options.pause));
   if (pairs.empty()) return proof;
   const Borders all = all_borders(trial, Which::all);
   const Computation& main = entry(trial.subject.before);
@@ -310,7 +310,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   const std::vector<Division> results = layouts(subject, proof.as_propagated);
   check_results(subject, results);
   const std::vector<Division> cuts = parameter_layouts(subject);
-  proof.bounds = bounds_of(subject.before);
+  proof.bounds = bounds_of(subject.before, options.pause);
   if (const std::optional<LostAlias> lost = lost_alias(subject)) {
     raise(proof, Finding::refuted, lost->why);
     const Integers& parameters = entry(subject.before).parameters;
@@ -332,8 +332,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               proof,
               shared ? *shared : own,
               shared != nullptr && !options.hold_last,
-              turns_of(subject.before, before),
-              turns_of(subject.after, after),
+              turns_of(subject.before, before, options.pause),
+              turns_of(subject.after, after, options.pause),
               pickings_of(subject.before, before),
               pickings_of(subject.after, after),
               shared_out(subject, before),
