@@ -133,6 +133,9 @@ TEST_F(JournalTest, ALineIsTheKeyOfItsRecord) {
   std::ofstream(path) << json_text(record("one"), "{}") << "\n" << json_text(none, "{}") << "\n";
   EXPECT_THAT(complaint(path), HasSubstr(":2: this line is not a record: its case 'om x=2: reshard f32[8@x] -> f32[8]' is none: "
                                          "expected 'on '"));
+  none.line = "prove 00c3a1de2f8f25c4 9b1c8e7d6f5a4b32";
+  std::ofstream(path) << json_text(none, "{}") << "\n";
+  EXPECT_EQ(read_records(path).records.size(), 1U) << "a proof is of two modules";
 }
 
 TEST_F(JournalTest, IsForOneRunAtATime) {

@@ -33,8 +33,8 @@ struct Printed {
   bool contains(std::uint64_t print, const std::string& op_name) const;
 };
 
-// Of so many elements what a module holds is kept.
-constexpr std::int64_t kMostKept = std::int64_t{1} << 18;
+// Of so many elements, 16 MiB, what a module holds is kept.
+constexpr std::int64_t kMostKept = std::int64_t{1} << 20;
 
 // Notes what a module computes, one instruction after the other.
 struct Printing {
