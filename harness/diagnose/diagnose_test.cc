@@ -25,15 +25,20 @@ void leave_unfinished(Trial& trial) {
 }
 
 TEST(Diagnose, ACauseAnswersTheDoubtOfTheJudge) {
-  Trial trial("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4@x,4]");
-  leave_unfinished(trial);
-  const Verdict judged = trial.verdict(), said = diagnosed(trial);
-  ASSERT_EQ(judged.status, Status::mistrusted);
-  EXPECT_THAT(judged.facts.front().text, testing::HasSubstr("it cannot be told whether this is wrong"));
-  ASSERT_EQ(said.status, Status::wrong);
-  ASSERT_EQ(said.facts.size(), 1u);
-  EXPECT_EQ(said.facts[0].text, "16 elements differ");
-  EXPECT_EQ(said.facts[0].cause, "the sum over x is left unfinished");
+  for (const auto& [line, differ] : {
+           std::pair{"bf16[4,64@x] bf16[64@x,4] -> bf16[4@x,4]", "16 elements differ"},
+           {"bf16[1,64@x] bf16[64@x,1] -> bf16[1@x,1]", "1 element differs" }
+  }) {
+    Trial trial(std::string("on x=2: einsum mk,kn->mn ") + line);
+    leave_unfinished(trial);
+    const Verdict judged = trial.verdict(), said = diagnosed(trial);
+    ASSERT_EQ(judged.status, Status::mistrusted) << line;
+    EXPECT_THAT(judged.facts.front().text, testing::HasSubstr("it cannot be told whether this is wrong"));
+    ASSERT_EQ(said.status, Status::wrong) << line;
+    ASSERT_EQ(said.facts.size(), 1u) << line;
+    EXPECT_EQ(said.facts[0].text, differ);
+    EXPECT_EQ(said.facts[0].cause, "the sum over x is left unfinished") << line;
+  }
 }
 
 // Two elements that lack little each, in data that round: so may right ones.

@@ -171,8 +171,8 @@ double needed_of_both(const Sums& left, const Sums& right, const Ids& asked) {
   return static_cast<double>(sum);
 }
 
-// Elements that one of these devices needs and has not, and another has: where nothing is added up each takes
-// the room of a value.
+// Elements that one of these devices needs and has not, and another has: where nothing is added up on the way
+// each takes the room of a value. Of a sum those of its first part: were all others zero it would be moved.
 double needed_by_some(const Sums& sums, const Ids& asked) {
   double sum = 0;
   for (const Slice& row : sums.rows) {
@@ -303,7 +303,7 @@ std::string told_too_little(const Case& c, const std::vector<Slice>& slices, con
   for (int operand = 0; operand < (reshard ? 1 : 2); ++operand)
     of[operand] = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand));
   const bool both = of[0] && of[1] && !in_batches(c.op);
-  const bool moves = reshard && parts(c.mesh, c.op.operands[0]) == 1 && std::ranges::none_of(trace, combines);
+  const bool moves = reshard && std::ranges::none_of(trace, combines);
   for (int operand : {0, 1}) {
     if (!of[operand]) continue;
     const auto needed = [&](const Ids& asked) {

@@ -55,6 +55,20 @@ TEST(Different, EachElementThatIsMovedTakesItsRoom) {
   expect_told("on x=2: reshard f32[8]+x -> f32[8]", {ag(32, 64)}, "");
 }
 
+// Two parts, each on two devices, and every device needs two sums: those that lack the first part lack it of
+// four. From what one collective adds up they take their own away again.
+TEST(Different, PartsThatNoCollectiveAddsUpAreMoved) {
+  const std::string line = "on x=2,y=2: reshard f32[8]+y -> f32[8@x.y]";
+  const auto among_all = [](const std::string& kind, std::int64_t in, std::int64_t out) {
+    Collective one = over_x(kind, in, out);
+    one.axes = {"x", "y"};
+    return one;
+  };
+  expect_told(line, {among_all("all-gather", 3, 12)}, "was brought at most 12 different bytes, and needs 16");
+  expect_told(line, {among_all("all-gather", 4, 16)}, "");
+  expect_told(line, {among_all("all-reduce", 12, 12)}, "");
+}
+
 // Each says, in its own place, what the last needs of it, less what it says in the others: the sum of all
 // places is the last's.
 TEST(Different, AnAllReduceOfTheSumsOfAllDevicesButOneIsEnough) {

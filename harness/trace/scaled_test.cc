@@ -73,5 +73,14 @@ TEST(Scaled, WhatOthersHaveAsWellTheyMultiplyThemselves) {
             "");
 }
 
+// What eight have alike any of them may tell, also part of it: here all of both operands, among zeros.
+TEST(Scaled, WhatSeveralHaveTheyTellTogether) {
+  const std::string product = "on x=2,y=8: einsum mk,kn->mn ";
+  Collective all = among_all("all-reduce", 2048, 2048, "add"), ones = among_all("all-reduce", 8, 8, "add");
+  all.axes = ones.axes = {"x", "y"};
+  EXPECT_EQ(scaled_wrongly(product + "bf16[8,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]", {all}), "");
+  EXPECT_EQ(scaled_wrongly(product + "bf16[1,2@x]~fp8 bf16[2@x,1]~fp8 -> f32[1,1]", {ones}), "");
+}
+
 }  // namespace
 }  // namespace plumb

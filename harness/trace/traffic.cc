@@ -39,13 +39,13 @@ bool gives_all_alike(const Collective& one) {
 
 // What so many members of a group of n are brought by the others, in one run that nobody counted.
 std::int64_t of_others(const Collective& one, std::int64_t members, std::int64_t n) {
-  const std::int64_t each = learnt(one, n), others = n - members;
-  if (each < 0 || members == 0 || others == 0) return std::min<std::int64_t>(each, 0);
+  const std::int64_t others = n - members;
+  if (others == 0) return 0;
   if (one.kind == "all-gather") return gathered(one, others, n);
   if (gives_all_alike(one)) return one.out;
   if (one.kind == "all-to-all" && one.in == one.out)
     return most_sum(0, __int128{members} * (one.out - one.out / n * members));
-  return most_sum(0, __int128{members} * each);
+  return most_sum(0, __int128{members} * learnt(one, n));
 }
 
 // What a member of a group of n is brought by so many of the others; of what was counted each may have kept

@@ -230,10 +230,13 @@ TEST(BestKnown, AnAxisOfOneDeviceAddsNoPlan) {
 }
 
 TEST(BestKnown, IsNotSoughtAmongTooManyPlans) {
-  const BestKnown many = best_known(parse_case(
-      "on a=2,b=2,c=2,d=2,e=2,f=2,g=2,h=2,i=2,j=2: einsum mk,kn->mn f32[8@a,8] f32[8,8@b] -> f32[8,8]?"));
-  EXPECT_EQ(many.bytes, -1);
-  EXPECT_EQ(many.family, "more than 20000 ways to split the work, none is tried");
+  const std::string mesh = "a=2,b=2,c=2,d=2,e=2,f=2,g=2,h=2,i=2,j=2";
+  for (const std::string& on : {mesh, mesh + " of z=2," + mesh}) {
+    const BestKnown many =
+        best_known(parse_case("on " + on + ": einsum mk,kn->mn f32[8@a,8] f32[8,8@b] -> f32[8,8]?"));
+    EXPECT_EQ(many.bytes, -1) << on;
+    EXPECT_EQ(many.family, "more than 20000 ways to split the work, none is tried") << on;
+  }
 }
 
 }  // namespace

@@ -74,22 +74,28 @@ TEST(Contest, EveryPartWinsSomewhereAndAlone) {
     }
 }
 
-// A multiple of 81 is 81 or its negative, of 127 there is none below -127.
+// A multiple of 81 is 81 or its negative, of 127 there is none below -127. To the wrong side loses any number
+// there is past it.
 TEST(Contest, IntegersOfOneMagnitudeWinOnBothSidesOfZero) {
   for (int n : {64, 81, 120, 126, 127})
     for (const char* kind : {"max", "min"}) {
       const Case c =
           parse_case(fmt::format("on x={0}: reshard s8[{0}]+{1}(x) -> s8[{0}] -> s8[{0}]+x", n, kind));
       const bool max = c.op.operands[0].reduction == Reduce::max;
-      std::set<double> wins;
+      const double sign = max ? 1 : -1, wrong = n == 127 ? 0 : -n;
+      std::set<double> wins, losers;
       std::set<std::ptrdiff_t> winners;
       for (const Parts& parts : parts_of(c)) {
         const double top = max ? largest(parts) : smallest(parts);
         EXPECT_EQ(std::ranges::count(parts, top), 1) << print(c);
-        wins.insert(max ? top : -top), winners.insert(std::ranges::find(parts, top) - parts.begin());
-        for (double part : parts) EXPECT_LE(std::fabs(part), capacity(DType::s8));
+        wins.insert(sign * top), winners.insert(std::ranges::find(parts, top) - parts.begin());
+        for (double part : parts) {
+          EXPECT_LE(std::fabs(part), capacity(DType::s8));
+          if (sign * part < wrong && sign * top == wrong) losers.insert(part);
+        }
       }
-      EXPECT_EQ(wins, (std::set<double>{n == 127 ? 0. : -n, 1. * n})) << print(c);
+      EXPECT_EQ(wins, (std::set<double>{wrong, 1. * n})) << print(c);
+      EXPECT_EQ(std::ssize(losers), capacity(DType::s8) + wrong) << print(c);
       EXPECT_EQ(std::ssize(winners), n) << print(c);
     }
 }

@@ -25,7 +25,7 @@ namespace {
 
 // What the reduction multiplies by: of any order, and of the one that is said.
 struct Growths {
-  double any = 0, said = 0;
+  double any, said;
 };
 Growths growths(const Reduction& r) {
   const double any = growth(step_unit(r), r.parts);
