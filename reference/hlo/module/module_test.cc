@@ -109,7 +109,7 @@ TEST(Module, LinesByHand) {
 TEST(Module, TextsByHand) {
   const std::string text =
       "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1,2}: (1, {3}, "
-      "must-alias) }, "
+      "must-alias) }, buffer_donor={ (0, {}), (1, {2,3}) }, "
       "entry_computation_layout={(f32[2,3]{1,0}, pred[])->f32[2,3]{0,1}}, "
       "allow_spmd_sharding_propagation_to_parameters={true,false}, "
       "allow_spmd_sharding_propagation_to_output={false}, replica_count=3, num_partitions=4, "

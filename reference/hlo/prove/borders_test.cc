@@ -119,8 +119,8 @@ TEST(Borders, WhereverItIsCompared) {
   EXPECT_EQ(borders(region), (Integers{2, 3}));
 }
 
-// Of few numbers all sides of each that it is held against; of many those alone that a comparison asks for, the others
-// are met anyhow.
+// Of few numbers all sides of each that it is held against; of many those alone that a comparison asks for,
+// the others are met anyhow.
 TEST(Borders, OfManyNumbersThoseThatAreComparedWith) {
   const std::string few =
       "  %t = s32[4] constant({0, 100, 200, 300})\n  %id = u32[] partition-id()\n"
@@ -332,9 +332,11 @@ TEST(Borders, ThoseThatNoDrawMetAreListed) {
   const Proof p = proved(deciding(square, square));
   EXPECT_EQ(p.finding, Finding::proven);
   EXPECT_EQ(p.borders, (std::vector<std::string>{"%p", "after: %p"}));
-  const std::string constant =
-      "  %m = s32[] constant(2)\n  %k = s32[] constant(3)\n  %p = pred[] compare(%m, %k), direction=LT\n";
-  EXPECT_TRUE(proved(deciding(constant, constant)).borders.empty()) << "no parameter decides it";
+  for (const std::string made : {"copy(%c)", "abs(%c)"}) {
+    const std::string constant = "  %c = s32[] constant(2)\n  %m = s32[] " + made +
+                                 "\n  %k = s32[] constant(3)\n  %p = pred[] compare(%m, %k), direction=LT\n";
+    EXPECT_TRUE(proved(deciding(constant, constant)).borders.empty()) << made << ": no parameter decides it";
+  }
 }
 
 // A range that is given is kept to.

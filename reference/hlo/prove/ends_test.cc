@@ -150,5 +150,52 @@ TEST(Ends, WhatAnotherPredicateMasks) {
   }
 }
 
+// Three numbers of each of two arrays of N are brought together, nine pairs, N in each draw: in the last the
+// largest of both stand alone, and what is wrong of these alone is seen.
+TEST(Ends, OfWhatAnotherPredicateMasksTheLastPair) {
+  const std::string cut = ", sharding={replicated}", text = R"(HloModule m, num_partitions=2
+
+ENTRY %e {
+  %x = f32[N] parameter(0), sharding={replicated}
+  %pos = s32[N] parameter(1), sharding={replicated}
+  %seg = s32[N] parameter(2), sharding={replicated}
+  %own = s32[] constant(2147483646)
+  %owns = s32[N] broadcast(%own), dimensions={}
+  %is_pos = pred[N] compare(%pos, %owns), direction=EQ
+  %is_seg = pred[N] compare(%seg, %owns), direction=EQ
+  %in = pred[N] and(%is_pos, %is_seg)
+USED
+  %zero = f32[] constant(0)
+  %zeros = f32[N] broadcast(%zero), dimensions={}
+  ROOT %r = f32[N] select(%used, %x, %zeros), sharding={replicated}
+}
+)",
+                    right = "  %used = pred[N] copy(%in)", wrong = R"(  %most = s32[] constant(2147483647)
+  %mosts = s32[N] broadcast(%most), dimensions={}
+  %most_pos = pred[N] compare(%pos, %mosts), direction=EQ
+  %most_seg = pred[N] compare(%seg, %mosts), direction=EQ
+  %also = pred[N] and(%most_pos, %most_seg)
+  %used = pred[N] or(%in, %also))";
+  for (const std::string size : {"2", "4"})
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const auto found = [&](const std::string& used) {
+        const Edits words = {
+            {"USED", used            },
+            {"[N]",  "[" + size + "]"}
+        };
+        const Module whole = parse(with(with(text,
+                                             {
+                                                 {"USED", right}
+        }),
+                                        words),
+                                   "before.txt"),
+                     each = parse(with(with(text, {{cut, ""}}), words), "after.txt");
+        return prove({whole, each, nullptr}, {seed}).finding;
+      };
+      EXPECT_EQ(found(right), Finding::proven) << size << " " << seed;
+      EXPECT_EQ(found(wrong), Finding::refuted) << size << " " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace plumb::hlo

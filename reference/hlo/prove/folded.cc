@@ -183,14 +183,11 @@ std::set<const Instruction*> free_of_parameters(const Module& module) {
   std::set<const Instruction*> free;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
-      const bool needs = i.opcode == Opcode::parameter || i.opcode >= Opcode::call ||
-                         i.opcode == Opcode::partition_id || i.opcode == Opcode::after_all;
       const auto is_free = [&](std::int64_t o) {
         const Instruction& operand = c.instructions[static_cast<std::size_t>(o)];
         return operand.opcode == Opcode::constant || free.contains(&operand);
       };
-      if (!needs && i.opcode != Opcode::constant && !i.operands.empty() &&
-          std::ranges::all_of(i.operands, is_free))
+      if (i.opcode < Opcode::call && !i.operands.empty() && std::ranges::all_of(i.operands, is_free))
         free.insert(&i);
     }
   return free;

@@ -142,5 +142,35 @@ TEST(Folded, OfTwoThatWereComputedNone) {
   EXPECT_EQ(proof.why, "0.8 may be 0.6 + 0.2 or 0.7 + 0.1");
 }
 
+// What is computed of constants alone; not what is called or told of them, which may be another on each device.
+TEST(Folded, WhatNeedsNoParameter) {
+  const Module module = parse(R"(HloModule m, num_partitions=2
+
+%own (a: s32[2]) -> s32[2] {
+  %a = s32[2] parameter(0)
+  %id = u32[] partition-id()
+  %n = s32[] convert(%id)
+  %ns = s32[2] broadcast(%n), dimensions={}
+  ROOT %sum = s32[2] add(%a, %ns)
+}
+
+ENTRY %e {
+  %x = s32[2] parameter(0)
+  %c = s32[2] constant({1, 2})
+  %free = s32[2] add(%c, %c)
+  %free_as_well = s32[2] multiply(%free, %c)
+  %of_x = s32[2] add(%free, %x)
+  %i = s32[2] iota(), iota_dimension=0
+  %called = s32[2] call(%free), to_apply=%own
+  %told = s32[2] collective-permute(%c), channel_id=1, source_target_pairs={{0,1}}
+  ROOT %r = s32[2] add(%called, %told)
+}
+)",
+                              "m.txt");
+  std::set<std::string> names;
+  for (const Instruction* i : free_of_parameters(module)) names.insert(i->name);
+  EXPECT_EQ(names, (std::set<std::string>{"free", "free_as_well"}));
+}
+
 }  // namespace
 }  // namespace plumb::hlo

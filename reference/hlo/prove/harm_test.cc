@@ -79,6 +79,28 @@ const std::vector<std::pair<std::string, std::string>> kPrograms = {
     {"a place so far",    "  %k = s32[] constant(2)\n  %y = pred[] compare(%n, %k), direction=LT\n" + kDecided}
 };
 
+// What is less than false is no predicate, and what is no more than false is one: where the one that is asked
+// is true in every draw nothing moves, and nobody knows that it always is.
+TEST(Harm, OfASingleNumberWhatIsAlikeIsNotTheSame) {
+  const std::string text =
+      replaced(kCalled, "LINES",
+               "  %zero = s32[] constant(0)\n  %seven = s32[] constant(7)\n  %m = s32[] and(%n, %seven)\n"
+               "  %is = pred[] compare(%m, %zero), direction=GE\n  %one = pred[1] reshape(%is)\n"
+               "  %none = pred[1] reshape(%no)\n  %mask = pred[1] compare(%one, %none), direction=LT\n"
+               "  %y = pred[] reshape(%mask)\n" +
+                   kDecided);
+  const Module before = parse(text, "before"), after = partitioned(text);
+  const auto c = static_cast<std::size_t>(after.entry);
+  const auto& lines = after.computations[c].instructions;
+  const auto i =
+      static_cast<std::size_t>(std::ranges::find(lines, "mask", &Instruction::name) - lines.begin());
+  const auto fault = std::ranges::find(faults(), "a mask off by one", &Fault::name);
+  const auto faulty = planted(after, *fault, c, i);
+  ASSERT_TRUE(faulty);
+  Rightly rightly;
+  EXPECT_EQ(harm_of({before, after, nullptr}, rightly, {*faulty, c, i}), Harm::alike);
+}
+
 TEST(Harm, WhatIsRefutedOnOneWayMovesAResult) {
   for (const auto& [what, lines] : kPrograms) {
     const std::string text = replaced(kCalled, "LINES", lines);

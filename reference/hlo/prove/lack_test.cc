@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reference/hlo/module/module.h"
+
 namespace plumb::hlo {
 namespace {
 
@@ -43,6 +45,55 @@ TEST(Lack, NobodyLacksWhatWasNotChosen) {
     for (std::int64_t device = 0; device < 6; ++device) {
       EXPECT_EQ(lacked_by(shared_by(opcode), {}, device), 0u);
       EXPECT_EQ(lacked_by(shared_by(opcode), {0, 0, {-1}}, device), 0u);
+    }
+}
+
+// Where the others hold the largest term a device lacks it: it is the neighbour, along the axes of which it
+// is not told, of who holds that, and knows what lies as it does itself there.
+TEST(Lack, OfASumThePartOfANeighbourOfWhoHoldsTheLargest) {
+  const Module module = parse(R"(HloModule m
+
+%sum (a: s32[], b: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %s = s32[] add(%a, %b)
+}
+
+ENTRY %e {
+  %x = s32[2,3] parameter(0)
+  %o = s32[] constant(0)
+  ROOT %r = s32[] reduce(%x, %o), dimensions={0,1}, to_apply=%sum
+}
+)",
+                              "m.txt");
+  const Instruction& reduce = entry(module).instructions.back();
+  const Sharing how = shared_by(Opcode::add);
+  const std::int64_t axes[][2] = {
+      {1, 0},
+      {0, 1},
+      {1, 1}
+  };
+  for (std::int64_t largest = 0; largest < 6; ++largest)
+    for (int way = 0; way < 3; ++way) {
+      const auto [rows, columns] = axes[way];
+      const std::int64_t row = (largest / 3 + rows) % 2, column = (largest % 3 + columns) % 3;
+      Integers terms = {1, 2, 4, 8, 16, 32};
+      terms[static_cast<std::size_t>(largest)] = 1000;
+      std::int64_t known = 0;
+      for (std::int64_t t = 0; t < 6; ++t)
+        if ((rows == 0 || t / 3 == row) && (columns == 0 || t % 3 == column))
+          known += terms[static_cast<std::size_t>(t)];
+      const std::vector<Value<Twin>> operands = {
+          value(Array<Twin>{Type::s32, {2, 3}, 1, terms, {}}
+          ), value(Array<Twin>{Type::s32, {},     1, {0},   {}}
+          )
+      };
+      Pairs pairs{7};
+      Lack lack{0, way};
+      const auto held = without_part(pairs, {how, reduce, operands}, lack);
+      ASSERT_TRUE(held) << largest << " " << way;
+      EXPECT_EQ(lack.chosen, Integers{3 * row + column}) << largest << " " << way;
+      EXPECT_EQ(held->integers, Integers{known}) << largest << " " << way;
     }
 }
 

@@ -256,6 +256,59 @@ Proof of_rounded(const Edits& whole, const Edits& each) {
       {{"  %r0 = f32[2,3] copy(%x)", with(with(jumps, each), {{"[4", "[2"}})}});
 }
 
+// No number that is 2^40 times larger or smaller than those that are drawn is sought.
+TEST(Near, SizesAreSoughtAsFarDownAsUp) {
+  const auto is_near = [](const std::string& limit) {
+    const std::string decides =
+        "  %c = f32[] constant(" + limit +
+        ")\n  %cs = f32[4,3] broadcast(%c), dimensions={}\n  %s = f32[4,3] multiply(%x, %x)\n"
+        "  %p = pred[4,3] compare(%s, %cs), direction=LT\n  %h = f32[4,3] negate(%x)\n"
+        "  %r0 = f32[4,3] select(%p, %h, %x)";
+    const Proof proof = hlo::proof(
+        {
+            {"  %r0 = f32[4,3] copy(%x)", decides}
+    },
+        {{"  %r0 = f32[2,3] copy(%x)", with(decides, {{"[4", "[2"}})}});
+    EXPECT_EQ(proof.finding, Finding::proven) << limit;
+    return proof.apart.empty() && proof.untaken.empty();
+  };
+  EXPECT_TRUE(is_near("1e18") && is_near("1e-18")) << "of what is 2^30 times as large, or as small";
+  EXPECT_FALSE(is_near("1e33") || is_near("1e-33")) << "of what is 2^55 times as large, or as small";
+}
+
+// What decides alone in a module without loops, of which more than two draws are made, is sought in more
+// runs: after two of which each takes 48 in vain.
+TEST(Near, WhereDrawsCostLittleMoreIsSought) {
+  const Edits never = {
+      {"  %of =",
+       "  %q = f32[] multiply(%w, %w)\n  %no = f32[] constant(-1)\n  %never = pred[] compare(%q, %no), "
+       "direction=LT\n  %nor = pred[] compare(%no, %q), direction=GT\n  %of ="}
+  };
+  const Edits loops = {
+      {"ENTRY %",
+       "%ends (n: s32[]) -> pred[] {\n  %n = s32[] parameter(0)\n  %k = s32[] constant(3)\n  ROOT %p = "
+       "pred[] compare(%n, %k), direction=LT\n}\n\n%counts (n: s32[]) -> s32[] {\n  %n = s32[] "
+       "parameter(0)\n  %one "
+       "= s32[] constant(1)\n  ROOT %m = s32[] add(%n, %one)\n}\n\nENTRY %"},
+      {"  %of =",
+       "  %start = s32[] constant(0)\n  %rounds = s32[] while(%start), condition=%ends, body=%counts\n  %of "
+       "="                                                                 }
+  };
+  const auto is_sought = [&](const Edits& also, int draws) {
+    const auto module = [&](const Module& one) {
+      return parse(with(with(print(one), never), also), "m.txt");
+    };
+    const Module whole = module(whole_of(kComputed[0])), each = module(each_of(kComputed[0], kTold));
+    const Proof proof = prove({whole, each, nullptr}, {.draws = draws});
+    EXPECT_EQ(proof.finding, Finding::proven);
+    EXPECT_EQ(proof.untaken, (std::vector<std::string>{"%never true", "%nor true"}));
+    return !proof.apart.contains("%decided");
+  };
+  EXPECT_TRUE(is_sought({}, 3));
+  EXPECT_FALSE(is_sought({}, 2));
+  EXPECT_FALSE(is_sought(loops, 3));
+}
+
 // What is rounded jumps over its limit: no draw is near, and one that is next to it tells as much.
 TEST(Near, OfWhatIsRoundedTheNextIsAsNearAsCanBe) {
   for (const std::string how : {"floor", "ceil", "round-nearest-even"})

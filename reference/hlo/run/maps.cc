@@ -39,13 +39,12 @@ Integers stepped(std::int64_t base, const Integers& dims, const Integers& steps)
 
 namespace {
 
-// The elements of an array in the order of memory.
+// The elements of an array in the order of memory: a layout that is told names each dimension once, others
+// are refused as they are read.
 Integers in_memory(const Shape& shape) {
   Integers minor_first = shape.layout;
   if (minor_first.empty())
     for (std::size_t d = shape.dims.size(); d-- > 0;) minor_first.push_back(static_cast<std::int64_t>(d));
-  require(minor_first.size() == shape.dims.size() && distinct_dims(minor_first, shape.dims.size()),
-          "a layout of all dimensions");
   const Integers strides = strides_of(shape.dims);
   Integers dims, steps;
   for (std::size_t n = minor_first.size(); n-- > 0;) {
