@@ -278,6 +278,9 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
     if (proof.finding == hlo::Finding::proven)
       proof.finding = hlo::Finding::unrun, proof.draws = proving.agreed;
     proof.why += (proof.why.empty() ? "" : "; ") + ended.why;
+  } catch (const Interrupted&) {
+    if (proof.finding == hlo::Finding::proven) throw;
+    proof.why += std::string(proof.why.empty() ? "" : "; ") + "interrupted while it looked for the place";
   }
   report.seconds = proving.watch.work.seconds();
 }
@@ -314,6 +317,7 @@ int prove_modules(const ProveFlags& flags) {
   if (journal && report.proof.finding != hlo::Finding::unrun)
     journal->append(record_of(report), dump(environment()));
   const hlo::Finding finding = report.proof.finding;
+  if (interrupted()) throw Interrupted();
   if (finding == hlo::Finding::unrun) return 2;
   const bool proven = finding == hlo::Finding::proven && report.pass.empty();
   return proven && (!flags.strict || is_all_shown(report.proof)) ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "reference/hlo/run/maps.h"
 #include "reference/hlo/run/threads.h"
@@ -29,14 +30,22 @@ struct Axis {
   std::int64_t place(std::int64_t device) const { return device / step % size; }
 };
 
-std::vector<Axis> axes_of(std::int64_t devices) {
-  std::vector<Axis> all;
-  for (std::int64_t step = 1, factor = 2; step < devices;) {
-    if (devices / step % factor == 0)
-      all.push_back({step, factor}), step *= factor;
+// The axes of each mesh of so many devices, the innermost first: one for each order of the prime factors.
+std::vector<std::vector<Axis>> meshes_of(std::int64_t devices) {
+  constexpr std::size_t kMost = 64;
+  Integers factors;
+  for (std::int64_t left = devices, factor = 2; left > 1;) {
+    if (left % factor == 0)
+      factors.push_back(factor), left /= factor;
     else
       ++factor;
   }
+  std::vector<std::vector<Axis>> all;
+  do {
+    std::vector<Axis>& axes = all.emplace_back();
+    std::int64_t step = 1;
+    for (const std::int64_t factor : factors) axes.push_back({step, factor}), step *= factor;
+  } while (all.size() < kMost && std::ranges::next_permutation(factors).found);
   return all;
 }
 
@@ -114,9 +123,8 @@ bool is_replicated(const Axis& axis, const std::vector<Residue>& held) {
   return true;
 }
 
-// Some of the axes, the fewest first: any; of more than 12 those that stand side by side. Those along which
-// devices hold the same, who may hold equal parts, are last.
-std::vector<std::vector<Axis>> choices_of(const std::vector<Axis>& axes, const std::vector<Residue>& held) {
+// Some of the axes of a mesh: any; of more than 12 those that stand side by side.
+std::vector<std::vector<Axis>> choices_of(const std::vector<Axis>& axes) {
   constexpr std::size_t kAny = 12;
   std::vector<std::vector<Axis>> all;
   const std::size_t n = axes.size();
@@ -132,12 +140,28 @@ std::vector<std::vector<Axis>> choices_of(const std::vector<Axis>& axes, const s
         if (chosen >> a & 1) all.back().push_back(axes[a]);
     }
   }
-  std::set<std::int64_t> replicated;  // by step
-  for (const Axis& axis : axes)
-    if (is_replicated(axis, held)) replicated.insert(axis.step);
-  std::ranges::stable_sort(all, {}, [&](const std::vector<Axis>& one) {
-    const auto same = [&](const Axis& axis) { return replicated.contains(axis.step); };
-    return std::pair(std::ranges::count_if(one, same), one.size());
+  return all;
+}
+
+// Axes of a mesh along which parts may add up.
+struct Choice {
+  std::vector<Axis> mesh, along;
+};
+
+// Of each mesh, the fewest axes first, and of these where most others hold the same; those along which devices
+// hold the same, who may hold equal parts, are last.
+std::vector<Choice> choices_of(const std::vector<std::vector<Axis>>& meshes, const std::vector<Residue>& held) {
+  std::vector<Choice> all;
+  for (const std::vector<Axis>& mesh : meshes)
+    for (std::vector<Axis>& along : choices_of(mesh)) all.push_back({mesh, std::move(along)});
+  std::set<std::pair<std::int64_t, std::int64_t>> replicated;  // step, size
+  for (const std::vector<Axis>& mesh : meshes)
+    for (const Axis& axis : mesh)
+      if (is_replicated(axis, held)) replicated.insert({axis.step, axis.size});
+  std::ranges::stable_sort(all, {}, [&](const Choice& one) {
+    const auto same = [&](const Axis& axis) { return replicated.contains({axis.step, axis.size}); };
+    const auto own = std::ranges::count_if(one.along, same);
+    return std::tuple(own, one.along.size(), own - std::ranges::count_if(one.mesh, same));
   });
   return all;
 }
@@ -194,17 +218,18 @@ std::optional<Integers> parts_of_first(const Pairs& pairs, const Array<Twin>& wh
       whole.dims.empty() && is_real(whole.type) && pairs.identity(whole.reals[0]) != Residue{};
   if (n >= all && !is_number) return std::nullopt;
   const Tiles tiles = tiles_of(pairs, whole, held.dims);
-  const std::vector<Axis> axes = axes_of(std::ssize(held.of));
-  if (is_regular(tiles, axes, held.of)) return Integers{0};
+  const std::vector<std::vector<Axis>> meshes = meshes_of(std::ssize(held.of));
+  if (std::ranges::any_of(meshes, [&](const std::vector<Axis>& mesh) { return is_regular(tiles, mesh, held.of); }))
+    return Integers{0};
   if (!is_real(whole.type)) return std::nullopt;
-  for (const std::vector<Axis>& along : choices_of(axes, held.of)) {
+  for (const auto& [mesh, along] : choices_of(meshes, held.of)) {
     const Integers first = devices_along(along);
     Residue sum;
     for (const std::int64_t device : first) sum = sum + held.of[static_cast<std::size_t>(device)];
     if (sum != tiles.of[0]) continue;
     std::vector<Residue> sums = held.of;
     for (const Axis& axis : along) sums = added_along(axis, sums);
-    if (is_regular(tiles, axes, sums)) return first;
+    if (is_regular(tiles, mesh, sums)) return first;
   }
   return std::nullopt;
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "reference/hlo/module/module.h"
@@ -63,6 +65,47 @@ TEST(Laid, EachLayoutOfAShardingIsKnown) {
     std::ranges::rotate(further.of, further.of.begin() + 1);
     EXPECT_FALSE(is_laid_out(pairs, whole, further));
   }
+}
+
+// Meshes of 6 and 12: the odd axis innermost, outermost, or between. Parts along any axis are those of its devices,
+// the others' tiles or copies beside.
+TEST(Laid, OfMeshesThatAreNoPowersOfTwo) {
+  const Pairs pairs{7};
+  const std::vector<Integers> meshes = {{2, 3}, {3, 2}, {4, 3}, {3, 4}, {2, 3, 2}};
+  for (const Integers& mesh : meshes)
+    for (std::size_t parted = 0; parted < mesh.size(); ++parted)
+      for (std::size_t tiled = 0; tiled <= mesh.size(); ++tiled) {
+        if (tiled == parted) continue;
+        const auto place = [&](std::int64_t device, std::size_t axis) {
+          for (std::size_t a = mesh.size(); --a > axis;) device /= mesh[a];
+          return device % mesh[axis];
+        };
+        const std::int64_t devices = std::accumulate(mesh.begin(), mesh.end(), std::int64_t{1}, std::multiplies<>());
+        const std::int64_t tiles = tiled < mesh.size() ? mesh[tiled] : 1;
+        const Array<Twin> whole = numbers({12}, 1);
+        Sums held{Type::f32, {12 / tiles}, {}};
+        Integers parts_of_zero;
+        for (std::int64_t device = 0; device < devices; ++device) {
+          const std::int64_t part = place(device, parted), tile = tiles > 1 ? place(device, tiled) : 0;
+          Array<Twin> own{Type::f32, {12 / tiles}, 1, {}, {}};
+          for (std::int64_t n = 0; n < 12 / tiles; ++n) {
+            const std::int64_t element = tile * (12 / tiles) + n;
+            Twin x = whole.reals[static_cast<std::size_t>(element)];
+            for (std::int64_t other = 1; other < mesh[parted]; ++other) {
+              const Residue some{mixed(static_cast<std::uint64_t>(100 * other + element)) >> 4};
+              if (part == 0) x.coefficient = x.coefficient - some;
+              if (part == other) x.coefficient = some;
+            }
+            own.reals.push_back(x);
+          }
+          held.of.push_back(sums_of(pairs, own, 1).of[0]);
+          bool is_of_zero = true;
+          for (std::size_t a = 0; a < mesh.size(); ++a) is_of_zero &= a == parted || place(device, a) == 0;
+          if (is_of_zero) parts_of_zero.push_back(device);
+        }
+        EXPECT_EQ(parts_of_first(pairs, whole, held), parts_of_zero)
+            << testing::PrintToString(mesh) << " " << parted << " " << tiled;
+      }
 }
 
 // Half of the devices hold some of it, the other half what is left.

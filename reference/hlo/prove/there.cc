@@ -54,11 +54,17 @@ bool is_right(const Right& right, const Told& told) {
   return std::ranges::any_of(told.prints, [&](std::uint64_t print) { return right.contains(print); });
 }
 
-// Without those that give what some instruction should be; nor is a sum of another type this value's.
-std::vector<Collective> unknown(std::vector<Collective> all, const Sought::Events& events, Type type) {
+// Whether a sum, that of several values aside, is none of this shape's: of another type, or a number of arrays.
+bool is_of_another(const Instruction& sum, const Shape& lost) {
+  if (sum.shape.type == Type::tuple) return false;
+  return sum.shape.type != lost.type || (sum.shape.dims.empty() && !lost.dims.empty());
+}
+
+// Without those that give what some instruction should be; nor is a sum of another shape this value's.
+std::vector<Collective> unknown(std::vector<Collective> all, const Sought::Events& events, const Shape& lost) {
   const Right right = right_of(events);
   std::erase_if(all, [&](const Collective& c) {
-    return (c.told && is_right(right, *c.told)) || (is_sum(*c.is) && c.is->shape.type != type);
+    return (c.told && is_right(right, *c.told)) || (is_sum(*c.is) && is_of_another(*c.is, lost));
   });
   return all;
 }
@@ -76,19 +82,23 @@ void look_for_values(Search& search, std::vector<Collective>& all) {
   run_propagated(search, seen);
 }
 
-// Of those for one operation, in their order: the first that takes a value of the program and gives none;
+// Of those for one operation, but sums of integers that give a value of the program, in their order: the first that takes a value of the program and gives none;
 // else the first that gives none, or the one before it where it sums up what are no parts. Where all give
 // some, in a layout that nobody wanted, the first that lays out anew. Integers may be places, which are
 // values of nobody but a device.
 const Collective* at_fault(Search& search, const std::vector<Collective>& all,
                            std::vector<Collective>& open) {
-  if (open.empty()) return nullptr;
-  if (open.size() == 1) return &open[0];
+  const auto only = [&] { return open.empty() ? nullptr : &open[0]; };
+  if (open.empty() || (open.size() == 1 && is_real(open[0].is->shape.type))) return only();
+  look_for_values(search, open);
+  std::erase_if(open, [](const Collective& c) {
+    return c.gives_value && is_sum(*c.is) && is_integer(c.is->shape.type);
+  });
+  if (open.size() < 2) return only();
   const auto first = [&](const auto& is) {
     const auto at = std::ranges::find_if(open, is);
     return at == open.end() ? nullptr : &*at;
   };
-  look_for_values(search, open);
   const auto gives_none = [](const Collective& c) { return !c.gives_value && is_real(c.is->shape.type); };
   if (const auto* lost = first([&](const Collective& c) { return gives_none(c) && c.takes_value; }))
     return lost;
@@ -215,7 +225,11 @@ std::optional<Left> left_of(Search& search, const Printed& prints, const Sought:
   };
   each_held(search, prints, [&](const Instruction& i, const Array<Twin>& held) {
     if ((has_own && i.op_name != lost.op_name) || !may_be_tile(whole, held.type, held.dims)) return;
-    auto devices = parts_of_first(search.pairs, whole, sums_of(search.pairs, held, after.partitions));
+    const Sums sums = sums_of(search.pairs, held, after.partitions);
+    // A value that all devices hold is no part of twice that.
+    if (std::ranges::count(sums.of, sums.of[0]) == after.partitions && right.contains(print_of(held, after.partitions)))
+      return;
+    auto devices = parts_of_first(search.pairs, whole, sums);
     if (!devices || devices->size() == 1) return;
     Left one{&i, *std::move(devices)};
     follow(after, one);
@@ -270,6 +284,26 @@ bool is_alone(const Module& after, const Instruction& i) {
   return i.opcode == Opcode::all_reduce && groups_of(i, after.partitions)[0].size() == 1;
 }
 
+// How many collectives a module has for an operation; `alone`: all-reduces whose devices are each alone.
+std::ptrdiff_t count_of(const Module& module, const std::string& op_name, bool alone) {
+  std::ptrdiff_t all = 0;
+  for (const Computation& c : module.computations)
+    all += std::ranges::count_if(c.instructions, [&](const Instruction& i) {
+      return i.opcode >= Opcode::all_gather && i.op_name == op_name && (!alone || is_alone(module, i));
+    });
+  return all;
+}
+
+// Whether the program has, for the operation of a sum that it spells out, another one over these groups.
+bool is_another_sum(const Module& program, const Instruction& lost, const std::vector<Integers>& groups) {
+  if (groups_of(lost, program.partitions) == groups) return false;
+  return std::ranges::any_of(program.computations, [&](const Computation& c) {
+    return std::ranges::any_of(c.instructions, [&](const Instruction& i) {
+      return is_sum(i) && i.op_name == lost.op_name && groups_of(i, program.partitions) == groups;
+    });
+  });
+}
+
 bool adds_nothing(const Collective& c) {
   return c.is->opcode == Opcode::all_reduce && c.told && c.told->given.of == c.told->taken.of;
 }
@@ -312,18 +346,22 @@ std::string told_there(Search& search, const Printed& prints, const Sought::Even
     return print(after, home(after, &is), is) +
            (others > 0 ? "  (and " + std::to_string(others) + " more of this operation)" : "");
   };
-  std::vector<Collective> open = unknown(all, events, lost.shape.type);
+  std::vector<Collective> open = unknown(all, events, lost.shape);
   for (const Collective& c : open)
     if (adds_nothing(c)) return named(*c.is);
-  const bool is_of_one = is_alone(*search.subject.propagated, lost);  // along an axis of size 1
-  for (const Collective& c : all)
-    if (!is_of_one && is_alone(after, *c.is)) return named(*c.is);
+  const Module& program = *search.subject.propagated;
+  if (count_of(program, lost.op_name, true) == 0)  // none along an axis of size 1
+    for (const Collective& c : open)
+      if (is_alone(after, *c.is)) return named(*c.is);
   if (all.empty())
-    if (std::string sum = sum_left_by(*search.subject.propagated, lost); !sum.empty()) return sum;
+    if (std::string sum = sum_left_by(program, lost); !sum.empty()) return sum;
   if (const auto left = left_of(search, prints, events, lost)) return said_of(after, *left, named);
+  if (is_sum(lost) && std::ssize(all) < count_of(program, lost.op_name, false))
+    std::erase_if(open, [&](const Collective& c) {
+      return is_sum(*c.is) && is_another_sum(program, lost, groups_of(*c.is, after.partitions));
+    });
   leave_out_fed_wrongly(search, prints, events, open);
-  const Collective* one = at_fault(search, all, open);
-  if (one) return named(*one->is);
+  if (const Collective* one = at_fault(search, all, open)) return named(*one->is);
   if (all.empty()) return {};
   return "not known, of " + std::to_string(all.size()) + " of this operation";
 }
