@@ -227,7 +227,7 @@ TEST(Verdicts, WhereAFaultIs) {
       "  %u0 = f32[3] tanh(%y), sharding={unreduced}\n  %v0 = f32[3] sine(%y), sharding={manual}\n  %w0 = "
       "f32[3] cosine(%y)\n";
   const std::string there =
-      "\n  %g = f32[4,3] all-gather(%x), channel_id=1, replica_groups={{0,1}}, dimensions={0}, "
+      "\n  %g = f32[4,3] all-gather(%x), channel_id=1, replica_groups={{1,0}}, dimensions={0}, "
       "use_global_device_ids=true, metadata={op_name=\"second\"}";
   const auto place = [&](const std::string& second) {
     const Module before = edited(kBefore, {
