@@ -19,7 +19,8 @@ struct Sums {
 Sums sums_of(const Pairs&, const Array<Twin>&, std::int64_t devices);
 
 // Over the devices of a mesh: which tile a device holds is a sum of what its places along the axes say, those
-// of the mesh or parts of them, and the first holds the first. So is each layout that XLA has a sharding for;
+// of the mesh or parts of them, and the first holds the first. So is each layout of a mesh that XLA has a sharding for,
+// where the prime factors of the number of devices have at most 64 orders;
 // devices that were exchanged, a step too far or in reversed order have none. Of parts: those along some axes
 // add up to such a layout. Not known of `whole` where its elements are all the same, but for a single float
 // that is not zero.
