@@ -30,6 +30,7 @@ DTYPES = {"s8": jnp.int8, "s32": jnp.int32, "f16": jnp.float16, "bf16": jnp.bflo
 FORMS = {"dgrad": ((([1], [2]), ([], [])), [0], [0]), "wgrad": ((([0], [0]), ([], [])), [0], [])}
 # A grouped product as an einsum of its operands and, between them, of which rows are in which group
 LETTERS = {"fwd": "tk,tg,gkn->tn", "dgrad": "tn,tg,gkn->tk", "wgrad": "tk,tg,tn->gkn"}
+SAID = "judged: "  # a process may print besides
 NAMES = {1: ["whole"], 2: ["left", "right"], 3: ["left", "groups", "right"]}
 
 
@@ -178,7 +179,7 @@ def judged(partitioner):
         jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
     random = np.random.default_rng(0)
     for line in sys.stdin.read().splitlines():
-        print(judge(line, random), flush=True)
+        print(SAID + judge(line, random), flush=True)
 
 
 def main():
@@ -189,7 +190,7 @@ def main():
     lines, counted = [line for line in text.splitlines() if line.startswith("on ")], collections.Counter()
     while lines:  # a process for as many as it bears: some abort it
         ran = subprocess.run([sys.executable, "-I", __file__, partitioner, "-"], input="\n".join(lines), capture_output=True, text=True)
-        told = ran.stdout.splitlines()[:len(lines)]
+        told = [line.removeprefix(SAID) for line in ran.stdout.splitlines() if line.startswith(SAID)]
         if len(told) < len(lines):
             fatal = [line.split("] ")[-1] for line in ran.stderr.splitlines() if "Check failed" in line or "Error" in line]
             told.append(f"ended with {ran.returncode}: {(fatal or ['?'])[-1]}")
