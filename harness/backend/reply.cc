@@ -94,9 +94,7 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
       if (claimed.free) throw Malformed("a claim leaves its layout open");
       if (claimed.scheme != Scheme::none) throw Malformed("a claim says a scheme, which is no layout");
     } catch (const BadInput& e) {
-      const std::string_view why = e.what();
-      throw Malformed(
-          fmt::format("a claim is not a spec over the mesh: {:.150}: {}", dump(claim), why.substr(0, why.find('\n'))));
+      throw Malformed(fmt::format("a claim is not a spec over the mesh: {:.150}: {}", dump(claim), without_excerpt(e)));
     }
   }
   if (const std::size_t n = results(asked.c).size(); out.size() != n)

@@ -53,9 +53,8 @@ void check_backend(const Waiver& waiver) {
   try {
     row_named(waiver.backend.substr(0, waiver.backend.find_first_of("@,")));
   } catch (const BadInput& error) {
-    const std::string_view why = error.what();
-    throw BadInput(fmt::format("{}: {}", waiver.origin,
-                               bad_input(why.substr(0, why.find('\n')), waiver.row, waiver.row.find(waiver.backend)).what()));
+    const std::size_t at = waiver.row.find(waiver.backend);
+    throw BadInput(fmt::format("{}: {}", waiver.origin, bad_input(without_excerpt(error), waiver.row, at).what()));
   }
 }
 

@@ -232,8 +232,7 @@ void each_pass(Proving& proving, const hlo::Module& before, F stop) {
       proof = proving.prove(subject, checked_bytes(subject), pass.name);
       finding = name(proof->finding);
     } catch (const hlo::BadModule& error) {
-      const std::string what = error.what();
-      finding = what.substr(0, what.find('\n'));
+      finding = without_excerpt(error);
     }
     if (stop(pass, finding, proof)) return;
   }

@@ -65,8 +65,7 @@ void check_case(const std::string& line) {
   try {
     parse_case(line);
   } catch (const BadInput& error) {
-    const std::string_view why = error.what();
-    throw BadInput(fmt::format("its case '{:.150}' is none: {}", line, why.substr(0, why.find('\n'))));
+    throw BadInput(fmt::format("its case '{:.150}' is none: {}", line, without_excerpt(error)));
   }
 }
 

@@ -45,8 +45,7 @@ void check_array(const Line& line, const Parameter& p, std::size_t at) {
   try {
     parse_spec(array, Mesh{});
   } catch (const BadInput& error) {
-    const std::string_view said = error.what();
-    line.fail(said.substr(0, said.find('\n')), at);
+    line.fail(without_excerpt(error), at);
   }
 }
 

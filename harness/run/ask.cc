@@ -98,6 +98,12 @@ Case on_other_data(Case c) {
   return c;
 }
 
+Attempt ask_on(const Case& c, Process& process, std::vector<Tensor> operands) {
+  Attempt made{on_other_data(c), std::move(operands), {}, in_arena(process)};
+  made.answer = process.run(made.c, made.operands);
+  return made;
+}
+
 Declared declared(const Process& process) {
   return process.hello() ? declared(process.hello()->capabilities) : Declared{};
 }

@@ -20,6 +20,9 @@ Attempts ask(const Case&, Process&, const Asking&);
 // The same case with the next seed.
 Case on_other_data(Case);
 
+// A case that it has just run, with the next seed and these operands in the place of its own.
+Attempt ask_on(const Case&, Process&, std::vector<Tensor> operands);
+
 // Takes the blocks of an outcome out of the arena, where they lie close together and are few bytes, as the
 // operands are; else false.
 bool keep_small(Attempt&);

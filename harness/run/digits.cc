@@ -5,7 +5,6 @@
 
 #include "harness/run/ask.h"
 #include "harness/run/own_terms.h"
-#include "reference/fill/fill.h"
 #include "reference/rounding/model.h"
 #include "reference/words/letters.h"
 
@@ -53,8 +52,7 @@ bool in_f32(const Case& c, int operand) {
 std::vector<Tensor> operands_of_one_term(const Case& c, int operand) {
   std::vector<Tensor> operands;
   for (int i : {0, 1}) {
-    Tensor& t = operands.emplace_back(fill(c, i));  // for its shape; parts but the first are zero
-    std::ranges::fill(t.bytes, std::byte{0});
+    Tensor& t = operands.emplace_back(zero_operand(c, i));
     const std::vector<bool> first = first_terms(c, i);
     for (std::int64_t e = 0; e < std::ssize(first); ++e)
       if (first[e]) set_value(t, e, i == operand ? wide(e) : 1);
@@ -66,11 +64,7 @@ void ask_for_digits(const Case& c, const std::vector<Tensor>& operands, Process&
   if (operands.size() != 2 || is_quantize(c) || quantizes(c.op)) return;
   for (int i : {0, 1}) {
     if (!in_f32(c, i) || !within_tf32(operands[i])) continue;
-    const Case other = on_other_data(c);
-    const std::vector<Tensor> asked = operands_of_one_term(c, i);
-    each({other, asked, process.run(other, asked),
-          [&process](const Block& block, std::span<std::byte> into) { process.read(block, into); }},
-         i);
+    each(ask_on(c, process, operands_of_one_term(c, i)), i);
   }
 }
 

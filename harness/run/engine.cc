@@ -108,12 +108,10 @@ std::optional<SaidOfEngine> said_by_own_line(Process& process, const Case& c, En
   for (int next = 0; next < times_of_asking(c); ++next) {
     const auto own = own_terms(c, next);
     if (!own) return {};
-    const Case other = on_other_data(c);
-    const Attempt made{other, own->operands, process.run(other, own->operands),
-                       [&](const Block& block, std::span<std::byte> into) { process.read(block, into); }};
+    const Attempt made = ask_on(c, process, own->operands);
     std::string why = no_result_in_words(made.answer);
     if (why.empty()) why = refusal_in_words(made.answer);
-    if (!why.empty()) return SaidOfEngine{gave_no_sums(other, why), ""};
+    if (!why.empty()) return SaidOfEngine{gave_no_sums(made.c, why), ""};
     std::set<std::pair<std::int64_t, double>> seen;  // what comes of each
     const Tensor whole = whole_result(made);
     for (std::size_t i = 0; i < own->sum_of.size(); ++i) {

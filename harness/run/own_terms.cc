@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "reference/fill/fill.h"
 
 namespace plumb {
 namespace {
@@ -11,6 +10,13 @@ namespace {
 using At = std::vector<std::int64_t>;
 
 }  // namespace
+
+Tensor zero_operand(const Case& c, int operand) {
+  const Spec& spec = c.op.operands[operand];
+  At sizes = shape(spec);
+  if (!spec.unfinished.empty()) sizes.insert(sizes.begin(), parts(c.mesh, spec));
+  return zeros(spec.dtype, std::move(sizes));
+}
 
 void set_value(Tensor& t, std::int64_t element, double value) {
   store(t.dtype, t.bytes.data() + element * format(t.dtype).bytes, encode(t.dtype, value));
@@ -115,8 +121,7 @@ std::optional<OwnTerms> own_terms(const Case& c, int next) {
   if (own.sums.empty()) return std::nullopt;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t count = elements(shape(c.op.operands[i]));
-    own.operands.push_back(fill(c, static_cast<int>(i)));  // for its shape; parts but the first are zero
-    std::ranges::fill(own.operands[i].bytes, std::byte{0});
+    own.operands.push_back(zero_operand(c, static_cast<int>(i)));
     for (std::int64_t e = 0; i == 1 && e < count; ++e) set_value(own.operands[1], e, 1);
   }
   for (std::int64_t e = 0; e < std::ssize(rows.row); ++e) {

@@ -14,6 +14,9 @@ namespace plumb {
 std::vector<std::int64_t> weighted_coordinates(const std::vector<std::int64_t>& shape,
                                                const std::vector<std::int64_t>& weights);
 
+// In the shape in which a program is given it: one with unfinished axes has a leading dimension for its parts.
+Tensor zero_operand(const Case&, int operand);
+
 void set_value(Tensor&, std::int64_t element, double);
 
 struct OwnTerms {

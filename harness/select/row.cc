@@ -56,7 +56,7 @@ SizeRange parse_size_of_row(const RangeWords& said, std::string_view whole) {
     const auto* word = &said.words.front();
     for (const auto& one : said.words)
       if (one.first <= at) word = &one;
-    throw bad_input(text.substr(0, text.find('\n')), whole, word->second.data() - whole.data() + (at - word->first));
+    throw bad_input(without_excerpt(error), whole, word->second.data() - whole.data() + (at - word->first));
   }
 }
 

@@ -68,7 +68,7 @@ Waiver parse(std::string_view line) {
   w.where = parse_where(line, colon + 2);
   if (w.where.terms.empty())
     throw bad_input("expected the cases, by the words of --where", line, line.size());
-  if (asks_status(w.where)) 
+  if (asks_status(w.where))
     throw bad_input("a waiver names its status first", line, line.find("status", colon));
   return w;
 }

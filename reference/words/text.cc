@@ -48,4 +48,9 @@ BadInput bad_input(std::string_view message, std::string_view line, std::size_t 
   return BadInput(text + caret + '^');
 }
 
+std::string without_excerpt(const std::exception& error) {
+  const std::string_view said = error.what();
+  return std::string(said.substr(0, said.find('\n')));
+}
+
 }  // namespace plumb

@@ -22,6 +22,9 @@ std::string printable(std::string_view text);
 
 BadInput bad_input(std::string_view message, std::string_view line, std::size_t at);
 
+// What it says, without the excerpt and the caret: for who points at another text.
+std::string without_excerpt(const std::exception&);
+
 // Throws BadInput. Laws: parse_case(print(c)) == c for every case c; print(parse_case(line)) is the
 // canonical line, and a fixed point.
 Case parse_case(std::string_view line);

@@ -41,6 +41,13 @@ bool is_sum(const Instruction& i) {
 
 using Right = std::unordered_set<std::uint64_t>;
 
+// What AFTER computes, what the program should, and the prints of the latter.
+struct Known {
+  const Printed& prints;
+  const Sought::Events& events;
+  const Right right;
+};
+
 // The prints of what instructions should be, whole or as they are laid out.
 Right right_of(const Sought::Events& events) {
   Right right;
@@ -61,8 +68,7 @@ bool is_of_another(const Instruction& sum, const Shape& lost) {
 }
 
 // Without those that give what some instruction should be; nor is a sum of another shape this value's.
-std::vector<Collective> unknown(std::vector<Collective> all, const Sought::Events& events, const Shape& lost) {
-  const Right right = right_of(events);
+std::vector<Collective> unknown(std::vector<Collective> all, const Right& right, const Shape& lost) {
   std::erase_if(all, [&](const Collective& c) {
     return (c.told && is_right(right, *c.told)) || (is_sum(*c.is) && is_of_another(*c.is, lost));
   });
@@ -209,14 +215,13 @@ const Instruction* wrongly_left_by(const Module& after, const Left& left, const 
 
 // That of the fewest parts, and of these the first; of the same operation, if AFTER has that. What is added
 // up rightly is no loss.
-std::optional<Left> left_of(Search& search, const Printed& prints, const Sought::Events& events,
-                            const Instruction& lost) {
+std::optional<Left> left_of(Search& search, const Known& known, const Instruction& lost) {
+  const auto& [prints, events, right] = known;
   const Module& after = search.subject.after;
   const Printed::Held value = value_of(search, events, lost);
   if (!value || !can_differ(*value)) return std::nullopt;
   const Array<Twin>& whole = *value;
   const bool has_own = prints.of.contains(lost.op_name);
-  const Right right = right_of(events);
   std::optional<Left> best;
   const auto parts_taken = [&](const Instruction& sum) -> std::optional<Integers> {
     const auto told = prints.told.find(&sum);
@@ -247,7 +252,7 @@ std::optional<Left> left_of(Search& search, const Printed& prints, const Sought:
 // or sliced.
 struct Feeding {
   std::unordered_map<const Instruction*, Printed::Held> held;
-  Right right;
+  const Right& right;
   std::int64_t devices;
 
   bool is_right(const Collective& c) const {
@@ -264,12 +269,12 @@ struct Feeding {
 };
 
 // Sums of what is no value of the program, nor parts of one: what they take is wrong already.
-void leave_out_fed_wrongly(Search& search, const Printed& prints, const Sought::Events& events,
-                           std::vector<Collective>& open) {
+void leave_out_fed_wrongly(Search& search, const Known& known, std::vector<Collective>& open) {
+  const Printed& prints = known.prints;
   if (!is_kept(prints)) return;
   const Feeding feeding{
       {prints.held.begin(), prints.held.end()},
-      right_of(events), search.subject.after.partitions
+      known.right, search.subject.after.partitions
   };
   std::vector<Collective> doubted = open;
   std::erase_if(doubted, [&](const Collective& c) { return !is_sum(*c.is) || feeding.is_right(c); });
@@ -346,7 +351,8 @@ std::string told_there(Search& search, const Printed& prints, const Sought::Even
     return print(after, home(after, &is), is) +
            (others > 0 ? "  (and " + std::to_string(others) + " more of this operation)" : "");
   };
-  std::vector<Collective> open = unknown(all, events, lost.shape);
+  const Known known{prints, events, right_of(events)};
+  std::vector<Collective> open = unknown(all, known.right, lost.shape);
   for (const Collective& c : open)
     if (adds_nothing(c)) return named(*c.is);
   const Module& program = *search.subject.propagated;
@@ -355,12 +361,12 @@ std::string told_there(Search& search, const Printed& prints, const Sought::Even
       if (is_alone(after, *c.is)) return named(*c.is);
   if (all.empty())
     if (std::string sum = sum_left_by(program, lost); !sum.empty()) return sum;
-  if (const auto left = left_of(search, prints, events, lost)) return said_of(after, *left, named);
+  if (const auto left = left_of(search, known, lost)) return said_of(after, *left, named);
   if (is_sum(lost) && std::ssize(all) < count_of(program, lost.op_name, false))
     std::erase_if(open, [&](const Collective& c) {
       return is_sum(*c.is) && is_another_sum(program, lost, groups_of(*c.is, after.partitions));
     });
-  leave_out_fed_wrongly(search, prints, events, open);
+  leave_out_fed_wrongly(search, known, open);
   if (const Collective* one = at_fault(search, all, open)) return named(*one->is);
   if (all.empty()) return {};
   return "not known, of " + std::to_string(all.size()) + " of this operation";
